@@ -61,7 +61,7 @@ func (a *App) fence(ctx context.Context) error {
 	if a.replica == nil {
 		return nil
 	}
-	return a.replica.Fence(ctx, a.work.Stops)
+	return a.replica.Fence(ctx, a.work.Steady.Stops)
 }
 
 // fencedListener accepts connections on which nothing is answered once another server has taken

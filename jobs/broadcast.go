@@ -48,7 +48,6 @@ const (
 	broadcastMaxRun = time.Hour
 )
 
-// broadcastArgs name the broadcast that a job is about.
 type broadcastArgs struct {
 	storage.AboutAccount
 	Broadcast int64 `json:"broadcast"`
@@ -235,7 +234,7 @@ func (w *Workers) makeMessages(tx *storage.Tx, number int64, limit int) (b stora
 		return b, false, err
 	}
 	if reason != "" {
-		return b, false, pauseFor(tx, &b, reason, m.sender.CooldownUntil)
+		return b, false, pauseFor(tx, &b, string(reason), m.sender.CooldownUntil)
 	}
 
 	next, err := tx.NextRecipients(number, b.Position, limit)
@@ -268,12 +267,12 @@ func (w *Workers) makeMessages(tx *storage.Tx, number int64, limit int) (b stora
 }
 
 // concernsAll says why nobody may send from an account just now, "" if it may.
-func concernsAll(s storage.Sender, now storage.Time) string {
+func concernsAll(s storage.Sender, now storage.Time) errorcode.Code {
 	if refused := messaging.RefusalOf(s); refused != nil {
-		return string(refused.Code)
+		return refused.Code
 	}
 	if messaging.IsCoolingDown(s.CooldownUntil, now) {
-		return string(errorcode.AccountRateLimited)
+		return errorcode.AccountRateLimited
 	}
 	return ""
 }

@@ -320,14 +320,13 @@ func TestACancelledMessageIsNotSent(t *testing.T) {
 // cancelled is not handed over.
 func TestAMessageIsEitherCancelledOrSent(t *testing.T) {
 	broadcasting(t, func(w *world) {
-		w.options.Calls = jobs.NewSendCalls()
 		w.start()
 		id := w.later(time.Minute)
-		w.is.True(w.options.Calls.Cancel(id))
-		w.is.True(!w.options.Calls.Cancel(id))
+		w.is.True(w.handlers.Calls.Cancel(id))
+		w.is.True(!w.handlers.Calls.Cancel(id))
 		time.Sleep(2 * time.Minute)
 		w.is.Equal(len(w.provider.calls()), 0)
-		w.options.Calls.EndCancel(id) // it is to be sent after all
+		w.handlers.Calls.EndCancel(id) // it is to be sent after all
 		time.Sleep(time.Minute)
 		w.is.Equal(len(w.provider.calls()), 1)
 	})

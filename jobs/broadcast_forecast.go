@@ -49,20 +49,18 @@ func (f Forecast) WillSend() int64 {
 // ForecastBroadcast says what a broadcast would do that is not stored. The source is nil for
 // the audience of its label.
 func ForecastBroadcast(ctx context.Context, db *storage.DB, b storage.Broadcast, next RecipientSource) (Forecast, error) {
-	f := forecaster{
-		Forecast: Forecast{Skipped: make(map[string]int64), First: []ForecastMessage{}, Prefixes: make(map[string]int64)},
-		numbers:  make(map[string]bool),
-		contacts: make(map[string]bool),
-	}
-	err := db.View(ctx, func(rx *storage.Rx) (err error) {
-		f.recipientRules, err = newRecipientRules(rx, b)
-		return err
-	})
+	rules, err := storage.Query(ctx, db, func(rx *storage.Rx) (recipientRules, error) { return newRecipientRules(rx, b) })
 	if err != nil {
-		return f.Forecast, err
+		return Forecast{}, err
+	}
+	f := forecaster{
+		Forecast:       Forecast{Skipped: make(map[string]int64), First: []ForecastMessage{}, Prefixes: make(map[string]int64)},
+		recipientRules: rules,
+		numbers:        make(map[string]bool),
+		contacts:       make(map[string]bool),
 	}
 
-	f.PausedReason = concernsAll(f.sender, db.Now())
+	f.PausedReason = string(concernsAll(f.sender, db.Now()))
 	if next == nil {
 		next = labelSource(ctx, db, b, f.sender.OrganizationID)
 	}
@@ -104,7 +102,6 @@ type forecaster struct {
 	contacts map[string]bool // who get a message
 }
 
-// add looks at some more recipients.
 func (f *forecaster) add(rx *storage.Rx, some []storage.BroadcastRecipient) error {
 	for _, r := range some {
 		if r.PhoneNumber != nil {
@@ -129,7 +126,6 @@ func (f *forecaster) add(rx *storage.Rx, some []storage.BroadcastRecipient) erro
 	return nil
 }
 
-// count counts what was decided about a recipient.
 func (f *forecaster) count(r storage.BroadcastRecipient, d decision) {
 	if d.skipped != "" {
 		f.Skipped[d.skipped]++

@@ -3,6 +3,7 @@ package jobs
 import (
 	"encoding/json"
 
+	"confab/jobs/errorcode"
 	"confab/jobs/event"
 	"confab/jobs/messaging"
 	"confab/storage"
@@ -12,36 +13,27 @@ import (
 type messageMaker struct {
 	w *Workers
 	recipientRules
-	quota int64 // of the organization's plan; 0 for none
 }
 
 // newMessageMaker reads what all messages of a broadcast need. The reason says why none can
 // be made just now, "" if they can.
-func (w *Workers) newMessageMaker(tx *storage.Tx, b storage.Broadcast) (m messageMaker, reason string, err error) {
+func (w *Workers) newMessageMaker(tx *storage.Tx, b storage.Broadcast) (m messageMaker, reason errorcode.Code, err error) {
 	m = messageMaker{w: w}
 	if m.recipientRules, err = newRecipientRules(&tx.Rx, b); err != nil {
 		return m, "", err
 	}
-	if reason := concernsAll(m.sender, tx.Now); reason != "" {
-		return m, reason, nil
-	}
-	m.quota, err = w.quotaOf(tx, m.sender.OrganizationID)
-	return m, "", err
+	return m, concernsAll(m.sender, tx.Now), nil
 }
 
-// quotaOf is how many messages the plan of an organization allows in a month; 0 for any number.
-func (w *Workers) quotaOf(tx *storage.Tx, organization int64) (int64, error) {
+// isQuotaLeft reports whether the plan of an organization allows another message this month.
+func (w *Workers) isQuotaLeft(tx *storage.Tx, organization int64) (bool, error) {
 	if len(w.MonthlyMessages) == 0 {
-		return 0, nil
+		return true, nil
 	}
 	org, err := tx.OrganizationByID(organization)
-	return int64(w.MonthlyMessages[org.Plan]), err
-}
-
-// isQuotaLeft reports whether a quota allows another message.
-func isQuotaLeft(tx *storage.Tx, organization, quota int64) (bool, error) {
-	if quota <= 0 {
-		return true, nil
+	quota := int64(w.MonthlyMessages[org.Plan])
+	if err != nil || quota <= 0 {
+		return err == nil, err
 	}
 	used, err := tx.MessagesThisMonth(organization)
 	return used < quota, err
@@ -55,7 +47,7 @@ func (m *messageMaker) makeSome(tx *storage.Tx, to []storage.BroadcastRecipient)
 		if tx.Full() {
 			break
 		}
-		if left, err := isQuotaLeft(tx, m.sender.OrganizationID, m.quota); err != nil || !left {
+		if left, err := m.w.isQuotaLeft(tx, m.sender.OrganizationID); err != nil || !left {
 			return position, false, err
 		}
 		if err := m.makeMessage(tx, r); err != nil {

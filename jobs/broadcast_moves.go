@@ -207,7 +207,6 @@ func StoreRecipients(ctx context.Context, db *storage.DB, b *storage.Broadcast, 
 	return nil
 }
 
-// deleteUnpublished deletes a broadcast that was not published, with its recipients.
 func deleteUnpublished(ctx context.Context, db *storage.DB, b storage.Broadcast) error {
 	return newBatchWriter(db).repeat(context.WithoutCancel(ctx), func(tx *storage.Tx, limit int) (int64, error) {
 		return tx.DeleteUnpublishedBroadcast(b.Number, limit)

@@ -26,15 +26,18 @@ func newRecipientRules(rx *storage.Rx, b storage.Broadcast) (rules recipientRule
 		return rules, err
 	}
 
-	// A template that is not known any more is for the provider to refuse.
-	t, err := rx.Template(b.AccountID, b.TemplateName, b.TemplateLanguage)
-	if storage.IgnoreNotFound(err) != nil {
+	if rules.marketing, err = isMarketing(rx, b.AccountID, b.TemplateName, b.TemplateLanguage); err != nil {
 		return rules, err
 	}
-	rules.marketing = messaging.IsMarketing(t)
-
 	rules.template, err = mergefield.Parse(b.Content, b.Body)
 	return rules, err
+}
+
+// isMarketing reports whether a template is one. One that is not known any more is for the provider to
+// refuse.
+func isMarketing(rx *storage.Rx, account int64, name, language string) (bool, error) {
+	t, err := rx.Template(account, name, language)
+	return messaging.IsMarketing(t), storage.IgnoreNotFound(err)
 }
 
 // decision is what a recipient gets, or why it gets nothing.

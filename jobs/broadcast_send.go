@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"confab/jobs/errorcode"
@@ -12,7 +13,6 @@ import (
 	"confab/storage"
 )
 
-// enqueueToRecipient stores the job that hands a message of a broadcast to the provider.
 func (w *Workers) enqueueToRecipient(tx *storage.Tx, m storage.Message, content json.RawMessage) error {
 	args := sendArgs{AboutMessage: storage.NewAboutMessage(m), Content: content}
 
@@ -89,11 +89,8 @@ func (w *Workers) reconcileRecipient(ctx context.Context, job storage.Job, out o
 // message waited, its broadcast was not cancelled and its recipient has not opted out. A
 // message that was made just now was checked then.
 func (w *Workers) recheckRecipient(ctx context.Context, job storage.Job, out outgoing) (queue.Commit, error) {
-	if refused := messaging.RefusalOf(out.sender); refused != nil {
-		return w.holdRecipient(ctx, out, messaging.Failure{Code: refused.Code})
-	}
-	if messaging.IsCoolingDown(out.sender.CooldownUntil, w.DB.Now()) {
-		return w.holdRecipient(ctx, out, messaging.Failure{Code: errorcode.AccountRateLimited})
+	if reason := concernsAll(out.sender, w.DB.Now()); reason != "" {
+		return w.holdRecipient(ctx, out, messaging.Failure{Code: reason})
 	}
 	if just, ok := job.Memory.(accepted); ok && just.deletions == w.DB.Deletions() {
 		return nil, nil
@@ -120,8 +117,8 @@ func refusalInBroadcast(rx *storage.Rx, out outgoing) (*messaging.Refusal, error
 	if err != nil {
 		return nil, err
 	}
-	t, err := rx.Template(b.AccountID, b.TemplateName, b.TemplateLanguage)
-	return messaging.RefusalFor(out.sender, contact, messaging.IsMarketing(t)), storage.IgnoreNotFound(err)
+	marketing, err := isMarketing(rx, b.AccountID, b.TemplateName, b.TemplateLanguage)
+	return messaging.RefusalFor(out.sender, contact, marketing), err
 }
 
 // skipMessage is what ends a message that is not sent, though it was made.
@@ -195,9 +192,10 @@ func (w *Workers) awaitBroadcastSlot(ctx context.Context, out outgoing) error {
 // pausesBroadcast reports whether the provider refused a message for a reason that concerns all
 // recipients: the account, or the template.
 func pausesBroadcast(err error) bool {
-	switch provider.EffectOf(err) {
+	switch provider.ClassOf(err).Effect {
 	case provider.Degraded, provider.Disconnected, provider.Restricted, provider.Cooldown:
 		return true
 	}
-	return provider.IsTemplateUnusable(err)
+	e, ok := errors.AsType[*provider.Error](err)
+	return ok && e.IsTemplateUnusable()
 }

@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"confab/jobs"
 	"confab/storage"
 )
 
@@ -40,7 +39,6 @@ func TestAMessageThatTheProviderHasIsNotCancelledBeforeThatIsStored(t *testing.T
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(w *world) {
-				w.options.Calls = jobs.NewSendCalls()
 				begun, letAnswer := make(chan struct{}), make(chan struct{})
 				w.provider.answer = func(n int, c call) (*http.Response, error) {
 					if n == 1 {
@@ -52,18 +50,18 @@ func TestAMessageThatTheProviderHasIsNotCancelledBeforeThatIsStored(t *testing.T
 				w.start()
 				id := w.text()
 				<-begun
-				w.is.True(!w.options.Calls.Cancel(id)) // the call is under way
+				w.is.True(!w.handlers.Calls.Cancel(id)) // the call is under way
 
 				letGo := w.holdWriter()
 				close(letAnswer)
 				time.Sleep(5 * time.Second)
 				w.is.Equal(w.message(id).Status, storage.MessageQueued) // as far as it is stored
-				w.is.True(!w.options.Calls.Cancel(id))
+				w.is.True(!w.handlers.Calls.Cancel(id))
 
 				letGo()
 				synctest.Wait()
 				w.is.True(w.message(id).Status != storage.MessageQueued)
-				w.is.True(w.options.Calls.Cancel(id)) // its status refuses it now
+				w.is.True(w.handlers.Calls.Cancel(id)) // its status refuses it now
 			})
 		})
 	}
@@ -73,7 +71,6 @@ func TestAMessageThatTheProviderHasIsNotCancelledBeforeThatIsStored(t *testing.T
 // have begun. The message is kept from being cancelled until that is stored too.
 func TestAMessageOfALostRunIsNotCancelledBeforeThatIsStored(t *testing.T) {
 	bubble(t, func(w *world) {
-		w.options.Calls = jobs.NewSendCalls()
 		begun, letAnswer := make(chan struct{}), make(chan struct{})
 		w.provider.answer = func(n int, c call) (*http.Response, error) {
 			if n == 1 {
@@ -91,11 +88,11 @@ func TestAMessageOfALostRunIsNotCancelledBeforeThatIsStored(t *testing.T) {
 		time.Sleep(time.Hour) // the lease and its grace are over
 		close(letAnswer)
 		synctest.Wait()
-		w.is.True(!w.options.Calls.Cancel(id))
+		w.is.True(!w.handlers.Calls.Cancel(id))
 
 		letGo()
 		synctest.Wait()
-		w.is.True(w.options.Calls.Cancel(id))
-		w.options.Calls.EndCancel(id)
+		w.is.True(w.handlers.Calls.Cancel(id))
+		w.handlers.Calls.EndCancel(id)
 	})
 }

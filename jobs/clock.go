@@ -104,7 +104,7 @@ func ignoreClock(err error) error {
 // move as confirmed.
 func (w *Workers) MoveClock(ctx context.Context, by time.Duration) error {
 	return w.DB.Update(ctx, func(tx *storage.Tx) error {
-		tx.AfterCommit(func() { w.steady.Move(by, func() { w.Clock.Advance(by) }) })
+		tx.AfterCommit(func() { w.Steady.Move(by, func() { w.Clock.Advance(by) }) })
 		return tx.MoveClock(by)
 	})
 }

@@ -89,11 +89,3 @@ func (w *Workers) beginTrial(ctx context.Context, out outgoing) error {
 	}
 	return err
 }
-
-// endCooldown ends the cooldown of an account that is over, now that a message was taken.
-func endCooldown(tx *storage.Tx, s storage.Sender) error {
-	if s.CooldownUntil == 0 || messaging.IsCoolingDown(s.CooldownUntil, tx.Now) {
-		return nil
-	}
-	return tx.EndCooldown(s.ID, s.CooldownUntil)
-}

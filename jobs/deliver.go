@@ -46,15 +46,6 @@ type Webhooks struct {
 // run at once.
 const deliveriesAhead = 16
 
-// lease is the time limit of a run. It counts from the run's start, so that the wait
-// of a job that was leased ahead is not in it.
-func (w Webhooks) lease() time.Duration { return w.Client.TimeLimit() + deliverMargin }
-
-// maxDelay is the longest that a delivery waits for its next attempt.
-func (w Webhooks) maxDelay() time.Duration {
-	return max(maxRetryAfter, longestOf(w.Schedule, retrySpread))
-}
-
 // longestOf is the longest of some waits, made longer at random by up to a part.
 func longestOf(waits []time.Duration, part float64) (longest time.Duration) {
 	for _, d := range waits {
@@ -101,9 +92,8 @@ func (w *Workers) deliver(ctx context.Context, job storage.Job) (queue.Commit, e
 	if !again {
 		return func(tx *storage.Tx) error { return w.recordFailedAttempt(tx, job, p, a, 0) }, nil
 	}
-	return func(tx *storage.Tx) error {
-		return w.recordFailedAttempt(tx, job, p, a, tx.Now.Add(delay))
-	}, queue.RetryAfter(delay, errors.New(out.Message))
+	record := func(tx *storage.Tx) error { return w.recordFailedAttempt(tx, job, p, a, tx.Now.Add(delay)) }
+	return record, queue.RetryAfter(delay, errors.New(out.Message))
 }
 
 // loadDelivery finds what a job delivers. One that was enqueued or preloaded just now
@@ -147,7 +137,6 @@ func (w *Workers) preloadDeliveries(ctx context.Context, jobs []storage.Job) {
 	}
 }
 
-// attempt posts a delivery to its endpoint.
 func (w *Workers) attempt(ctx context.Context, job storage.Job, p storage.OutgoingDelivery, to *storage.Endpoint) webhook.Outcome {
 	succeeded := false
 	end := w.attempts.Begin(job.Lane)
@@ -172,25 +161,16 @@ func (w *Workers) attempt(ctx context.Context, job storage.Job, p storage.Outgoi
 	return out
 }
 
-// attemptOf is the row that records an attempt. Empty values become null.
 func attemptOf(p storage.OutgoingDelivery, out webhook.Outcome) storage.Attempt {
 	return storage.Attempt{
 		Attempt:             p.Attempts + 1,
 		AttemptedAt:         storage.At(out.At),
 		DurationMS:          new(out.Took.Milliseconds()),
-		ResponseStatus:      orNil(out.Status),
-		ResponseBodySnippet: orNil(out.Snippet),
-		ErrorCode:           orNil(out.Code),
-		ErrorMessage:        orNil(out.Message),
+		ResponseStatus:      storage.OrNil(out.Status),
+		ResponseBodySnippet: storage.OrNil(out.Snippet),
+		ErrorCode:           storage.OrNil(out.Code),
+		ErrorMessage:        storage.OrNil(out.Message),
 	}
-}
-
-// orNil is nil for the zero value.
-func orNil[T comparable](v T) *T {
-	if v == *new(T) {
-		return nil
-	}
-	return &v
 }
 
 // retryDelay is how long to wait after a failed attempt. again is false if that was

@@ -21,9 +21,6 @@ type Answers struct {
 	waiting map[string][]chan provider.Answer // by message
 }
 
-// NewAnswers makes one that nobody waits at.
-func NewAnswers() *Answers { return &Answers{waiting: make(map[string][]chan provider.Answer)} }
-
 // Await returns where the answer to a message comes, and what ends the waiting. An answer
 // without a status says only that the message has changed.
 func (a *Answers) Await(message string) (<-chan provider.Answer, func()) {
@@ -84,8 +81,8 @@ func (w *Workers) passOn(ctx context.Context, job storage.Job, args sendArgs, ou
 	case w.DB.Now() >= job.CreatedAt.Add(w.GatewayWait):
 		return func(tx *storage.Tx) error {
 			m := out.message
+			tx.AfterCommit(func() { w.Answers.Tell(args.Message, provider.Answer{}) })
 			_, err := CancelMessage(tx, &m)
-			w.tell(tx, args, provider.Answer{})
 			return err
 		}, nil
 	}
@@ -165,12 +162,7 @@ func (w *Workers) answered(args sendArgs, out outgoing, answer provider.Answer, 
 				return err
 			}
 		}
-		w.tell(tx, args, answer)
+		tx.AfterCommit(func() { w.Answers.Tell(args.Message, answer) })
 		return nil
 	}
-}
-
-// tell tells an answer once it is stored.
-func (w *Workers) tell(tx *storage.Tx, args sendArgs, answer provider.Answer) {
-	tx.AfterCommit(func() { w.Answers.Tell(args.Message, answer) })
 }

@@ -47,12 +47,7 @@ type Options struct {
 	Webhooks Webhooks
 	Push     Push
 
-	// Calls are the calls that hand messages to the provider, for requests that cancel them.
-	Calls *SendCalls
-
-	// Answers tells the clients of the gateway what became of their messages, for which they wait
-	// so long.
-	Answers     *Answers
+	// GatewayWait is how long a client of the gateway waits for what becomes of its message.
 	GatewayWait time.Duration
 
 	// Clock is the one of a sandbox, which can be moved; nil for this machine's.
@@ -70,41 +65,33 @@ type Options struct {
 type Workers struct {
 	Options
 	Accounts *provisioning.Accounts // calls the provider about accounts, for requests too
+	Calls    *SendCalls             // hand messages to the provider, for requests that cancel them
+	Answers  *Answers               // tells the clients of the gateway what became of their messages
+	Steady   *clockwatch.Watch      // notices that the process was stopped, or its clock set
 	sends    *sendLimiter
 	ahead    *madeAhead
 	trials   *cooldownTrials
 	uploads  *uploadLocks
 	attempts *attempts.Limiter
 	clock    *clockGuard
-	steady   *clockwatch.Watch
 }
 
 // New makes workers.
 func New(o Options) *Workers {
-	if o.Calls == nil {
-		o.Calls = NewSendCalls()
-	}
-	if o.Answers == nil {
-		o.Answers = NewAnswers()
-	}
 	return &Workers{
 		Options:  o,
 		Accounts: provisioning.NewAccounts(o.DB, o.Provider),
-		ahead:    &madeAhead{of: make(map[string]int64), counts: make(map[int64]int)},
+		Calls:    new(SendCalls),
+		Answers:  &Answers{waiting: make(map[string][]chan provider.Answer)},
+		Steady:   clockwatch.New(o.DB.Now, o.DB.StalledAt),
+		ahead:    &madeAhead{of: make(map[int64]map[string]bool)},
 		trials:   &cooldownTrials{db: o.DB, of: make(map[int64]map[string]bool)},
 		sends:    newSendLimiter(o.MessagesPerSecond, o.PairLimit),
-		uploads:  &uploadLocks{busy: make(map[uploadKey]chan struct{})},
+		uploads:  new(uploadLocks),
 		attempts: attempts.New(o.Webhooks.PerSubscription, deliveriesAtOnce),
 		clock:    &clockGuard{db: o.DB, log: o.Log, onAhead: o.OnClock},
-		steady:   clockwatch.New(o.DB.Now, o.DB.StalledAt),
 	}
 }
-
-// NoticeStops watches, until ctx ends, whether the process was stopped meanwhile.
-func (w *Workers) NoticeStops(ctx context.Context) error { return w.steady.Run(ctx) }
-
-// Stops is how often NoticeStops has found one.
-func (w *Workers) Stops() int { return w.steady.Stops() }
 
 // deliveriesAtOnce is how many attempts may be under way to all endpoints
 // together, which bounds the memory that they use.
@@ -129,7 +116,7 @@ func (w *Workers) Kinds() []queue.Kind {
 		{
 			Name: kindSend, Handle: w.send, GiveUp: giveUpWith(giveUpSend), Reserved: 32,
 			Lease: sendLease, MaxRun: maxTransfer, MaxDelay: w.maxSendDelay(),
-			LaneLimit: func(string) int { return sendsAtOnce }, Turn: w.sendTurn,
+			LaneLimit: perLane(sendsAtOnce), Turn: w.sendTurn,
 		},
 		{
 			Name: kindSendLater, Handle: w.sendLater, GiveUp: giveUpWith(giveUpSend), Workers: 4, Reserved: 4,
@@ -140,44 +127,34 @@ func (w *Workers) Kinds() []queue.Kind {
 			MaxDelay: maxWakeDelay, LooksAtClock: true,
 		},
 		{Name: kindNotify, Handle: withArgs(w.notify), Workers: 4, Reserved: 4},
-		{
-			Name: kindPush, Handle: withArgs(w.push), Workers: pushWorkers, Reserved: pushWorkers,
-			LaneLimit: func(string) int { return pushesAtOnce },
-		},
-		{
-			Name: kindRules, Handle: withArgs(w.runRules), Workers: 64, Reserved: 16,
-			LaneLimit: func(string) int { return 1 },
-		},
+		{Name: kindPush, Handle: withArgs(w.push), Workers: pushWorkers, Reserved: pushWorkers, LaneLimit: perLane(pushesAtOnce)},
+		{Name: kindRules, Handle: withArgs(w.runRules), Workers: 64, Reserved: 16, LaneLimit: perLane(1)},
 		{Name: kindIdleRules, Handle: w.askIdleRules, Workers: 1, Reserved: 1, Every: idleRulesEvery, Lease: 10 * time.Minute},
-		{Name: kindReceipt, Handle: withArgs(w.receipt), Reserved: 8, LaneLimit: func(string) int { return receiptsAtOnce }},
+		{Name: kindReceipt, Handle: withArgs(w.receipt), Reserved: 8, LaneLimit: perLane(receiptsAtOnce)},
 
 		{
 			Name: kindBroadcastRun, Handle: withArgs(w.runBroadcast), GiveUp: giveUpWith(giveUpBroadcast), Workers: 8, Reserved: 8,
-			Lease: 5 * time.Minute, MaxRun: broadcastMaxRun, MaxDelay: maxScheduled, LooksAtClock: true,
-			LaneLimit: func(string) int { return 1 },
+			Lease: 5 * time.Minute, MaxRun: broadcastMaxRun, MaxDelay: maxScheduled, LooksAtClock: true, LaneLimit: perLane(1),
 		},
 		{
 			Name: kindBroadcastSend, Handle: w.sendToRecipient, GiveUp: giveUpWith(giveUpSend),
 			Workers: broadcastWorkers, Reserved: broadcastWorkers, Lease: sendLease, MaxRun: maxTransfer, MaxDelay: w.maxSendDelay(),
-			LaneLimit: func(string) int { return sendsAtOnce }, Turn: w.recipientTurn,
+			LaneLimit: perLane(sendsAtOnce), Turn: w.recipientTurn,
 		},
 		{Name: kindBroadcastResume, Handle: withArgs(w.resumeBroadcast), Workers: 1, Reserved: 1},
 
-		{
-			Name: storage.KindFanOut, Handle: withArgs(w.fanOut), Workers: 4, Reserved: 4,
-			MaxRun: fanOutMaxRun, LaneLimit: func(string) int { return 1 },
-		},
+		{Name: storage.KindFanOut, Handle: withArgs(w.fanOut), Workers: 4, Reserved: 4, MaxRun: fanOutMaxRun, LaneLimit: perLane(1)},
 		{
 			Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpWith(giveUpDelivery),
-			Lease: w.Webhooks.lease(), MaxDelay: w.Webhooks.maxDelay(),
+			Lease: w.Webhooks.Client.TimeLimit() + deliverMargin, MaxDelay: max(maxRetryAfter, longestOf(w.Webhooks.Schedule, retrySpread)),
 			Workers: deliveriesAtOnce, Reserved: deliveriesAtOnce, LaneLimit: w.attempts.Limit, OnLaneOpened: w.attempts.Resumed,
 			LeaseAhead: deliveriesAhead, Preload: w.preloadDeliveries,
 		},
 
 		{Name: storage.KindOnboard, Handle: withArgs(w.onboard), GiveUp: giveUpWith(giveUpOnboard), Reserved: 4},
 		{
-			Name: kindMediaFetch, Handle: withArgs(w.fetchMedia), GiveUp: giveUpWith(w.giveUpFetch),
-			Reserved: 32, Lease: fetchLease, MaxRun: maxTransfer, LaneLimit: func(string) int { return fetchesAtOnce },
+			Name: kindMediaFetch, Handle: withArgs(w.fetchMedia), GiveUp: giveUpWith(w.failFetch),
+			Reserved: 32, Lease: fetchLease, MaxRun: maxTransfer, LaneLimit: perLane(fetchesAtOnce),
 		},
 		{Name: kindUnsubscribe, Handle: withArgs(w.unsubscribe), Reserved: 2},
 		{Name: kindPurge, Handle: withArgs(w.purgeAccount), Workers: 1, Reserved: 1, Lease: purgeLease},
@@ -199,7 +176,7 @@ func (w *Workers) Kinds() []queue.Kind {
 
 		{
 			Name: kindContactImport, Handle: withArgs(w.importContacts), GiveUp: giveUpWith(giveUpImport),
-			Workers: 4, Reserved: 4, Lease: importLease, LaneLimit: func(string) int { return 1 },
+			Workers: 4, Reserved: 4, Lease: importLease, LaneLimit: perLane(1),
 		},
 		{Name: storage.KindDetachLabel, Handle: withArgs(w.detachLabel), Workers: 1, Reserved: 1, Lease: labelLease},
 		{Name: storage.KindTouchLabel, Handle: withArgs(w.touchLabeled), Workers: 1, Reserved: 1, Lease: labelLease},
@@ -215,7 +192,8 @@ func (w *Workers) Kinds() []queue.Kind {
 	}
 }
 
-// argsOf reads the arguments of a job.
+func perLane(n int) func(string) int { return func(string) int { return n } }
+
 func argsOf[A any](job storage.Job) (args A, err error) {
 	if err := json.Unmarshal(job.Args, &args); err != nil {
 		return args, fmt.Errorf("arguments: %w", err)
@@ -223,7 +201,6 @@ func argsOf[A any](job storage.Job) (args A, err error) {
 	return args, nil
 }
 
-// enqueue stores a job.
 func enqueue(tx *storage.Tx, j storage.NewJob) error {
 	_, err := tx.Enqueue(j)
 	return err

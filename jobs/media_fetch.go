@@ -2,8 +2,6 @@ package jobs
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -58,14 +56,14 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job, args fetchArg
 	sender, token, err := w.loadSender(ctx, args.Account)
 	switch {
 	case errors.Is(err, provisioning.ErrTokenUnreadable):
-		return w.failFetch(args, err), nil
+		return func(tx *storage.Tx) error { return w.failFetch(tx, args, err) }, nil
 	case err != nil:
 		return nil, err
 	}
 
 	file, err := w.download(ctx, token, *sender.PhoneNumberID, args.Media, m)
 	if err == nil {
-		return w.storeFetched(args, file), nil
+		return func(tx *storage.Tx) error { return w.storeFetched(tx, args, file) }, nil
 	}
 
 	_, ofProvider := errors.AsType[*provider.Error](err)
@@ -81,7 +79,7 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job, args fetchArg
 	}
 
 	w.Log.Warn("could not fetch media", "account", sender.PublicID, "message", m.ID, "error", err)
-	return w.failFetch(args, err), nil
+	return func(tx *storage.Tx) error { return w.failFetch(tx, args, err) }, nil
 }
 
 // storePause is how long a run waits before it tries again while the storage of media is away.
@@ -109,9 +107,7 @@ func (w *Workers) download(ctx context.Context, token provider.Token, number, id
 	if err != nil {
 		return storage.Media{}, err
 	}
-
-	var raw [sha256.Size]byte
-	if _, err := hex.Decode(raw[:], []byte(sum)); err != nil || !described.Matches(raw) {
+	if !described.Matches(sum) {
 		return storage.Media{}, errHashMismatch // sweepMedia removes the file
 	}
 
@@ -145,9 +141,8 @@ func (h *headWriter) Write(p []byte) (int, error) {
 	return h.file.Write(p)
 }
 
-// storeFetched records a downloaded file and emits the event of its message.
-func (w *Workers) storeFetched(args fetchArgs, file storage.Media) queue.Commit {
-	return w.endFetch(args, func(tx *storage.Tx, m *storage.Message) error {
+func (w *Workers) storeFetched(tx *storage.Tx, args fetchArgs, file storage.Media) error {
+	return w.endFetch(tx, args, func(m *storage.Message) error {
 		if err := tx.InsertMedia(&file); err != nil {
 			return err
 		}
@@ -157,45 +152,38 @@ func (w *Workers) storeFetched(args fetchArgs, file storage.Media) queue.Commit 
 
 // failFetch records that a file cannot be fetched and emits the event of its
 // message.
-func (w *Workers) failFetch(args fetchArgs, why error) queue.Commit {
-	return w.endFetch(args, func(tx *storage.Tx, m *storage.Message) error {
+func (w *Workers) failFetch(tx *storage.Tx, args fetchArgs, why error) error {
+	return w.endFetch(tx, args, func(m *storage.Message) error {
 		err := tx.MarkMediaFailed(m)
-		if effect := provider.EffectOf(why); err == nil && (effect == provider.Degraded || effect == provider.Disconnected) {
+		if effect := provider.ClassOf(why).Effect; err == nil && (effect == provider.Degraded || effect == provider.Disconnected) {
 			err = messaging.ApplyEffect(tx, *m, messaging.FailureOf(why))
 		}
 		return err
 	})
 }
 
-// giveUpFetch ends a job that failed because of our own errors.
-func (w *Workers) giveUpFetch(tx *storage.Tx, args fetchArgs, why error) error {
-	return w.failFetch(args, why)(tx)
-}
-
 // endFetch records what became of the media of a message, and emits the message's event:
 // message.received, or message.sent for an echo.
-func (w *Workers) endFetch(args fetchArgs, record func(*storage.Tx, *storage.Message) error) queue.Commit {
-	return func(tx *storage.Tx) error {
-		m, err := tx.Message(args.Account, args.Message)
-		if err != nil {
-			return storage.IgnoreNotFound(err)
-		}
-		if err := record(tx, &m); err != nil {
-			return err
-		}
-
-		s, err := tx.Sender(m.AccountID)
-		if err != nil {
-			return storage.IgnoreNotFound(err)
-		}
-		t, err := tx.Thread(m.AccountID, m.ContactID)
-		if err != nil {
-			return err
-		}
-		if args.Envelope == nil {
-			m.ConversationStatus = t.Status
-			return w.Publisher.EmitSent(tx, s.Account, m)
-		}
-		return w.Publisher.EmitReceived(tx, s.Account, t, m, args.Envelope)
+func (w *Workers) endFetch(tx *storage.Tx, args fetchArgs, record func(*storage.Message) error) error {
+	m, err := tx.Message(args.Account, args.Message)
+	if err != nil {
+		return storage.IgnoreNotFound(err)
 	}
+	if err := record(&m); err != nil {
+		return err
+	}
+
+	s, err := tx.Sender(m.AccountID)
+	if err != nil {
+		return storage.IgnoreNotFound(err)
+	}
+	t, err := tx.Thread(m.AccountID, m.ContactID)
+	if err != nil {
+		return err
+	}
+	if args.Envelope == nil {
+		m.ConversationStatus = t.Status
+		return w.Publisher.EmitSent(tx, s.Account, m)
+	}
+	return w.Publisher.EmitReceived(tx, s.Account, t, m, args.Envelope)
 }

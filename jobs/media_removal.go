@@ -105,7 +105,6 @@ func (w *Workers) sweepMedia(ctx context.Context, _ storage.Job) (queue.Commit, 
 	})
 }
 
-// unusedOf are the files that no row names.
 func (w *Workers) unusedOf(ctx context.Context, sums []string) (unused []string, err error) {
 	err = w.DB.View(ctx, func(rx *storage.Rx) error {
 		for _, sum := range sums {

@@ -45,11 +45,11 @@ func (w *Workers) prepareMedia(ctx context.Context, job storage.Job, out outgoin
 
 	preparing := false
 	err := eachFile(out.message.Type, tree, func(file map[string]any, id string) (err error) {
-		m, err := w.mediaToSend(ctx, out, id)
+		_, known, err := w.mediaToSend(ctx, out, id)
 		if err != nil {
 			return err
 		}
-		if known := w.uploadedID(m); known != "" {
+		if known != "" {
 			file["id"] = known
 			return nil
 		}
@@ -71,7 +71,6 @@ func (w *Workers) prepareMedia(ctx context.Context, job storage.Job, out outgoin
 	if err != nil {
 		return nil, err
 	}
-
 	return json.Marshal(tree)
 }
 
@@ -105,23 +104,18 @@ func eachFile(name string, v any, fn func(file map[string]any, id string) error)
 	return nil
 }
 
-// uploadedID returns the provider's id of a file, or "" if it must be uploaded.
-func (w *Workers) uploadedID(m storage.OutgoingMedia) string {
-	if w.DB.Now() >= m.ExpiresAt {
-		return ""
-	}
-	return storage.OrEmpty(m.ProviderID)
-}
-
-// mediaToSend finds the row of a file and what the provider knows of it.
-func (w *Workers) mediaToSend(ctx context.Context, out outgoing, id string) (m storage.OutgoingMedia, err error) {
-	m, err = storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.OutgoingMedia, error) {
+// mediaToSend finds the row of a file, and the provider's id of it, "" if it must be uploaded.
+func (w *Workers) mediaToSend(ctx context.Context, out outgoing, id string) (m storage.Media, known string, err error) {
+	found, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.OutgoingMedia, error) {
 		return rx.MediaToSend(out.message.AccountID, id)
 	})
-	if errors.Is(err, storage.ErrNotFound) {
-		return m, errNoMedia
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		err = errNoMedia
+	case err == nil && w.DB.Now() < found.ExpiresAt:
+		known = storage.OrEmpty(found.ProviderID)
 	}
-	return m, err
+	return found.Media, known, err
 }
 
 // ensureUploaded returns the provider's id of a file, and uploads it if the
@@ -135,16 +129,13 @@ func (w *Workers) ensureUploaded(ctx context.Context, out outgoing, id string) (
 	defer unlock()
 
 	// Another message may have uploaded it while this one waited for the lock.
-	m, err := w.mediaToSend(ctx, out, id)
-	if err != nil {
-		return "", err
-	}
-	if known := w.uploadedID(m); known != "" {
-		return known, nil
+	m, known, err := w.mediaToSend(ctx, out, id)
+	if err != nil || known != "" {
+		return known, err
 	}
 
 	expires := w.DB.Now().Add(providerKeeps)
-	given, err := w.upload(ctx, out, m.Media)
+	given, err := w.upload(ctx, out, m)
 	if err != nil {
 		return "", err
 	}
@@ -154,7 +145,6 @@ func (w *Workers) ensureUploaded(ctx context.Context, out outgoing, id string) (
 	})
 }
 
-// upload uploads a file to the provider.
 func (w *Workers) upload(ctx context.Context, out outgoing, m storage.Media) (string, error) {
 	file, err := w.Files.Open(ctx, m.SHA256)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -241,8 +231,7 @@ func (w *Workers) prepareFailed(ctx context.Context, job storage.Job, out outgoi
 
 // uploadLocks lets only one worker at a time upload a file for a number.
 type uploadLocks struct {
-	mu   sync.Mutex
-	busy map[uploadKey]chan struct{} // closed when the upload has ended
+	busy sync.Map // by uploadKey, a channel that is closed when the upload has ended
 }
 
 type uploadKey struct {
@@ -256,32 +245,21 @@ const lockRecheck = time.Minute
 
 // lock waits until no one else uploads a file.
 func (u *uploadLocks) lock(ctx context.Context, id uploadKey) (unlock func(), err error) {
-	for {
-		u.mu.Lock()
-		other, busy := u.busy[id]
+	for mine := make(chan struct{}); ; {
+		other, busy := u.busy.LoadOrStore(id, mine)
 		if !busy {
-			mine := make(chan struct{})
-			u.busy[id] = mine
-			u.mu.Unlock()
-
 			return func() {
-				u.mu.Lock()
-				defer u.mu.Unlock()
-				delete(u.busy, id)
+				u.busy.Delete(id)
 				close(mine)
 			}, nil
 		}
-		u.mu.Unlock()
 
-		recheck := time.NewTimer(lockRecheck)
 		select {
-		case <-other:
-		case <-recheck.C:
+		case <-other.(chan struct{}):
+		case <-time.After(lockRecheck):
 			queue.Extend(ctx)
 		case <-ctx.Done():
-			recheck.Stop()
 			return nil, ctx.Err()
 		}
-		recheck.Stop()
 	}
 }

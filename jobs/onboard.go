@@ -46,7 +46,7 @@ func (w *Workers) onboardFailed(job storage.Job, args storage.OnboardArgs, faile
 
 	w.Log.Warn("could not connect a number", "setup_link", args.Link, "account", args.Account, "error", failed)
 	reason := storage.ReasonProvider
-	if provider.Code(failed) == errorcode.RegistrationFailed {
+	if provider.ClassOf(failed).Code == errorcode.RegistrationFailed {
 		reason = storage.ReasonVerification
 	}
 	return func(tx *storage.Tx) error { return failSignup(tx, args, reason, messaging.FailureOf(failed).Text) }, nil

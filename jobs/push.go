@@ -37,7 +37,6 @@ const (
 	pushWorkers  = 32
 )
 
-// pushRetries are the pauses between tries.
 var pushRetries = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
 // Push configures notifications.
@@ -67,7 +66,6 @@ func EnqueueNotify(tx *storage.Tx, organization int64, n Notice) error {
 	return enqueue(tx, storage.NewJob{Kind: kindNotify, Args: n})
 }
 
-// notify finds out whose devices show a notice.
 func (w *Workers) notify(ctx context.Context, job storage.Job, n Notice) (queue.Commit, error) {
 	devices, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) ([]storage.PushDevice, error) { return w.devicesFor(rx, n) })
 	if err != nil || len(devices) == 0 || w.isOldNews(job) {
@@ -128,7 +126,6 @@ func (n Notice) concerns(d storage.PushDevice, assignee *string) bool {
 	return false
 }
 
-// pushArgs are the arguments of a job that sends a notice to a device.
 type pushArgs struct {
 	Notice
 	Device string `json:"device"`
@@ -164,11 +161,8 @@ func (w *Workers) push(ctx context.Context, job storage.Job, args pushArgs) (que
 		shown, err = w.notificationOf(rx, args.Notice, say)
 		return err
 	})
-	switch {
-	case errors.Is(err, storage.ErrNotFound) || w.isOldNews(job):
-		return nil, nil // the device, or what it was to show, is gone
-	case err != nil:
-		return nil, err
+	if err != nil || w.isOldNews(job) {
+		return nil, err // the device, or what it was to show, may be gone
 	}
 
 	if args.Conversation == "" {

@@ -112,11 +112,18 @@ type purge struct {
 	unused []string                       // files that lost their last row in this step
 }
 
-// newPurge makes a run that reports its progress after each step.
 func (w *Workers) newPurge(report func(storage.PurgeCounts)) *purge {
 	p := &purge{batchWriter: newBatchWriter(w.DB), w: w}
 	p.afterStep = func() {
-		p.removeFiles()
+		// The files that the step left without a row: after it, so that they do not take the writer's time.
+		// After a crash before that, sweepMedia finds them. A new row for the same content has stored its
+		// file again: young files are left alone.
+		for _, sum := range p.unused {
+			if err := w.Files.Remove(sum, time.Now().Add(-mediaGrace)); err != nil {
+				w.Log.Error("could not remove a file", "sha256", sum, "error", err)
+			}
+		}
+		p.unused = nil
 		if report != nil {
 			report(p.purged)
 		}
@@ -134,19 +141,6 @@ func (p *purge) rows(
 		tx.AfterCommit(func() { p.purged.Add(n) })
 		return err
 	})
-}
-
-// removeFiles removes the files that the last step left without a row: after it, so that they do
-// not take the writer's time. After a crash before that, sweepMedia finds them. A new row for the
-// same content has stored its file again: young files are left alone.
-func (p *purge) removeFiles() {
-	since := time.Now().Add(-mediaGrace)
-	for _, sum := range p.unused {
-		if err := p.w.Files.Remove(sum, since); err != nil {
-			p.w.Log.Error("could not remove a file", "sha256", sum, "error", err)
-		}
-	}
-	p.unused = nil
 }
 
 func (p *purge) messages(ctx context.Context, what storage.PurgeScope) error {

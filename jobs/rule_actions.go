@@ -160,11 +160,7 @@ func (run *ruleRun) send(tx *storage.Tx, to storage.Thread, m storage.Message, c
 	if refused := messaging.RefusalOf(run.sender); refused != nil {
 		return string(refused.Code), nil
 	}
-	quota, err := run.w.quotaOf(tx, run.sender.OrganizationID)
-	if err != nil {
-		return "", err
-	}
-	if left, err := isQuotaLeft(tx, run.sender.OrganizationID, quota); err != nil || !left {
+	if left, err := run.w.isQuotaLeft(tx, run.sender.OrganizationID); err != nil || !left {
 		return string(errorcode.QuotaExceeded), err
 	}
 	wire, err := json.Marshal(content)

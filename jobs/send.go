@@ -47,7 +47,6 @@ type sendArgs struct {
 	Key   string `json:"key,omitempty"`
 }
 
-// enqueueSend stores the job of a message whose time has come.
 func enqueueSend(tx *storage.Tx, m storage.Message, args sendArgs) error {
 	return enqueue(tx, storage.NewJob{
 		Kind:   kindSend,
@@ -86,7 +85,6 @@ type sendRules struct {
 	refuse          func(context.Context, outgoing, messaging.Failure, ...storage.MessageTry) (queue.Commit, error)
 }
 
-// send hands a queued message to the provider.
 func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, error) {
 	fail := func(_ context.Context, out outgoing, why messaging.Failure, _ ...storage.MessageTry) (queue.Commit, error) {
 		return failMessage(out, why), nil
@@ -106,7 +104,7 @@ func (w *Workers) sendBy(ctx context.Context, job storage.Job, rules sendRules) 
 	case errors.Is(err, storage.ErrNotFound) && out.message.ID == "":
 		return nil, nil // deleted meanwhile
 	case errors.Is(err, storage.ErrNotFound):
-		return giveUpMessage(args.AboutMessage, "The account was removed."), nil
+		return func(tx *storage.Tx) error { return giveUpMessage(tx, args.AboutMessage, "The account was removed.") }, nil
 	case errors.Is(err, provisioning.ErrTokenUnreadable):
 		return rules.refuse(ctx, out, messaging.Failure{
 			Code:   errorcode.AuthExpired,
@@ -150,8 +148,10 @@ func (w *Workers) sendBy(ctx context.Context, job storage.Job, rules sendRules) 
 	switch {
 	case done:
 		return nil, err
+	case queue.Stopped(ctx) && provider.OutcomeOf(err) == provider.NotSent && provider.IsTransient(err):
+		return nil, queue.Postpone(0) // as if the run had not begun
 	case queue.Stopped(ctx) && provider.IsTransient(err):
-		return nil, interrupted(err)
+		return nil, err // only a callback can report the outcome
 	case err != nil && rules.concernsAccount(err):
 		return rules.refuse(ctx, out, messaging.FailureOf(err), failedTry(out, err))
 	}
@@ -174,7 +174,7 @@ func (w *Workers) checkSend(ctx context.Context, job storage.Job, out outgoing) 
 // message has failed.
 func (w *Workers) reconcile(job storage.Job, out outgoing) (queue.Commit, error) {
 	if job.CallBegunAt != 0 {
-		if wait := w.steady.Left(job.CallBegunAt, w.ReconcileWindow); wait > 0 {
+		if wait := w.Steady.Left(job.CallBegunAt, w.ReconcileWindow); wait > 0 {
 			return nil, queue.Postpone(wait)
 		}
 	}
@@ -189,19 +189,9 @@ func (w *Workers) maxSendDelay() time.Duration {
 	return max(maxPairWait, messaging.MaxCooldown, maxSendPause, w.ReconcileWindow, longestOf(w.SendRetries, sendSpread))
 }
 
-// interrupted is the error of a call that was stopped with the server. If nothing
-// was sent, it is as if the run had not begun; otherwise only a callback can report
-// the outcome. A call that was cut off because it took too long is a failed try.
-func interrupted(err error) error {
-	if provider.OutcomeOf(err) == provider.NotSent {
-		return queue.Postpone(0)
-	}
-	return err
-}
-
 // giveUpSend ends the message of a job that failed for reasons of our own.
 func giveUpSend(tx *storage.Tx, args sendArgs, why error) error {
-	return giveUpMessage(args.AboutMessage, "The message could not be sent: "+why.Error())(tx)
+	return giveUpMessage(tx, args.AboutMessage, "The message could not be sent: "+why.Error())
 }
 
 // loadOutgoing loads a job's message and its sender. A message that was accepted
@@ -222,7 +212,6 @@ func (w *Workers) loadOutgoing(ctx context.Context, job storage.Job) (args sendA
 	return args, out, err
 }
 
-// loadQueued reads the message of a job that has waited in the queue.
 func (w *Workers) loadQueued(ctx context.Context, job storage.Job) (args sendArgs, m storage.Message, err error) {
 	if args, err = argsOf[sendArgs](job); err != nil {
 		return args, m, err
@@ -334,38 +323,36 @@ func (w *Workers) sendOutcome(job storage.Job, out outgoing, sent provider.Sent,
 	return failTry(out, failed, messaging.FailureOf(err)), nil
 }
 
-// markAccepted is what marks a message as accepted by the provider.
 func (w *Workers) markAccepted(out outgoing, sent provider.Sent) queue.Commit {
 	return func(tx *storage.Tx) error {
-		if err := endCooldown(tx, out.sender); err != nil {
-			return err
+		if s := out.sender; s.CooldownUntil != 0 && !messaging.IsCoolingDown(s.CooldownUntil, tx.Now) {
+			if err := tx.EndCooldown(s.ID, s.CooldownUntil); err != nil { // it is over, now that a message was taken
+				return err
+			}
 		}
 		to := messaging.NewPerson(sent.WaID, "", "")
 		return w.Publisher.MarkAccepted(tx, out.sender.Account, out.message, sent.ID, to)
 	}
 }
 
-// failMessage is what marks a message as failed that the provider did not accept.
 func failMessage(out outgoing, f messaging.Failure) queue.Commit {
 	return func(tx *storage.Tx) error { return messaging.FailMessage(tx, out.sender, out.message.ID, f) }
 }
 
-// giveUpMessage is what marks a message as failed that cannot be tried any more. If
-// its account is gone, there is no event.
-func giveUpMessage(about storage.AboutMessage, why string) queue.Commit {
-	return func(tx *storage.Tx) error {
-		m, err := tx.OutboundMessage(about.Account, about.Message)
-		if err != nil || m.ProviderID != nil || m.Status == storage.MessageFailed {
-			return storage.IgnoreNotFound(err)
-		}
-
-		s, err := tx.Sender(m.AccountID)
-		if errors.Is(err, storage.ErrNotFound) {
-			return tx.MarkFailed(&m, string(errorcode.UpstreamError), why, nil)
-		}
-		if err != nil {
-			return err
-		}
-		return messaging.FailMessage(tx, s, m.ID, messaging.Failure{Code: errorcode.UpstreamError, Text: why, Own: true})
+// giveUpMessage marks a message as failed that cannot be tried any more. If its account is gone,
+// there is no event.
+func giveUpMessage(tx *storage.Tx, about storage.AboutMessage, why string) error {
+	m, err := tx.OutboundMessage(about.Account, about.Message)
+	if err != nil || m.ProviderID != nil || m.Status == storage.MessageFailed {
+		return storage.IgnoreNotFound(err)
 	}
+
+	s, err := tx.Sender(m.AccountID)
+	if errors.Is(err, storage.ErrNotFound) {
+		return tx.MarkFailed(&m, string(errorcode.UpstreamError), why, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return messaging.FailMessage(tx, s, m.ID, messaging.Failure{Code: errorcode.UpstreamError, Text: why, Own: true})
 }

@@ -24,61 +24,38 @@ const cancelPause = 100 * time.Millisecond
 // It is about this process. Which calls had begun when another one ended, is in the jobs
 // (storage.CallMayHaveBegun).
 type SendCalls struct {
-	mu        sync.Mutex
-	begun     map[string]bool
-	cancelled map[string]bool
+	states sync.Map // callBegun or callCancelled, by message
 }
 
-// NewSendCalls knows of no call.
-func NewSendCalls() *SendCalls {
-	return &SendCalls{begun: make(map[string]bool), cancelled: make(map[string]bool)}
-}
+const (
+	callBegun = iota
+	callCancelled
+)
 
 // begin begins the call of a message, unless somebody is cancelling it.
 func (c *SendCalls) begin(message string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-
-	if c.cancelled[message] {
-		return false
-	}
-	c.begun[message] = true
-	return true
+	state, _ := c.states.LoadOrStore(message, callBegun)
+	return state == callBegun
 }
 
 // Begun reports whether the call of a message has begun and has no stored outcome.
 func (c *SendCalls) Begun(message string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.begun[message]
+	state, _ := c.states.Load(message)
+	return state == callBegun
 }
 
-func (c *SendCalls) end(message string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.begun, message)
-}
+func (c *SendCalls) end(message string) { c.states.CompareAndDelete(message, callBegun) }
 
 // Cancel keeps a message from being sent until EndCancel is called, when the message is
 // stored as cancelled or is to be sent after all. It returns false for a message whose call
 // has begun and has no stored outcome, or that somebody else is cancelling.
 func (c *SendCalls) Cancel(message string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-
-	if c.begun[message] || c.cancelled[message] {
-		return false
-	}
-	c.cancelled[message] = true
-	return true
+	_, known := c.states.LoadOrStore(message, callCancelled)
+	return !known
 }
 
 // EndCancel ends what Cancel began.
-func (c *SendCalls) EndCancel(message string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.cancelled, message)
-}
+func (c *SendCalls) EndCancel(message string) { c.states.CompareAndDelete(message, callCancelled) }
 
 // callProvider hands a message to the provider, unless it was deleted or cancelled
 // meanwhile: then it is done with it. From the beginning of the call until its outcome is
@@ -140,14 +117,9 @@ func wireBody(m storage.Message, content json.RawMessage) ([]byte, error) {
 // failedTry is a try at the provider that failed just now, as it is kept for the trace of
 // its message.
 func failedTry(out outgoing, failed error) storage.MessageTry {
-	t := storage.MessageTry{
-		BeganAt:    out.beganAt,
-		DurationMS: time.Since(out.began).Milliseconds(),
-		Reason:     failed.Error(),
-	}
-
+	t := storage.MessageTry{BeganAt: out.beganAt, DurationMS: time.Since(out.began).Milliseconds(), Reason: failed.Error()}
 	if e, ok := errors.AsType[*provider.Error](failed); ok {
-		t.HTTPStatus, t.Answer = orNil(e.Status), orNil(e.Answer)
+		t.HTTPStatus, t.Answer = storage.OrNil(e.Status), storage.OrNil(e.Answer)
 		t.Reason = strings.TrimPrefix(t.Reason, e.Op+": ")
 		if e.Code != provider.NoCode {
 			t.Code, t.Reason = &e.Code, messaging.FailureOf(failed).Text
@@ -158,12 +130,11 @@ func failedTry(out outgoing, failed error) storage.MessageTry {
 
 // failTry is failMessage for a message whose last try failed.
 func failTry(out outgoing, try storage.MessageTry, f messaging.Failure) queue.Commit {
-	fail := failMessage(out, f)
 	return func(tx *storage.Tx) error {
 		if err := tx.InsertMessageTry(out.message, try); err != nil {
 			return err
 		}
-		return fail(tx)
+		return failMessage(out, f)(tx)
 	}
 }
 
@@ -173,17 +144,15 @@ func markTried(tx *storage.Tx, job storage.Job, m storage.Message, try storage.M
 		return err
 	}
 
-	if provider.EffectOf(failed) == provider.Cooldown {
+	if provider.ClassOf(failed).Effect == provider.Cooldown {
 		if err := tx.SetCooldown(m.AccountID, tx.Now.Add(messaging.MaxCooldown)); err != nil {
 			return err
 		}
 	}
-
 	if provider.OutcomeOf(failed) == provider.Unknown {
 		if err := tx.MarkCallBegun(job); err != nil {
 			return err
 		}
 	}
-
 	return tx.MarkPending(m)
 }

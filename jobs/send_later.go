@@ -39,12 +39,10 @@ func EnqueueSend(tx *storage.Tx, k storage.Key, m storage.Message, content json.
 // other, and what may have changed since it was accepted is checked again.
 func (w *Workers) sendLater(ctx context.Context, job storage.Job) (queue.Commit, error) {
 	args, m, err := w.loadQueued(ctx, job)
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		return nil, nil // deleted meanwhile
-	case err != nil:
-		return nil, err
-	case m.ScheduledAt > w.DB.Now(): // the clock was set back
+	if err != nil {
+		return nil, storage.IgnoreNotFound(err) // it may be deleted meanwhile
+	}
+	if m.ScheduledAt > w.DB.Now() { // the clock was set back
 		return nil, queue.PostponeUntil(m.ScheduledAt)
 	}
 	return func(tx *storage.Tx) error { return releaseMessage(tx, args) }, nil
@@ -59,7 +57,7 @@ func releaseMessage(tx *storage.Tx, args sendArgs) error {
 
 	sender, err := tx.Sender(m.AccountID)
 	if errors.Is(err, storage.ErrNotFound) {
-		return giveUpMessage(args.AboutMessage, "The account was removed.")(tx)
+		return giveUpMessage(tx, args.AboutMessage, "The account was removed.")
 	}
 	if err != nil {
 		return err
@@ -114,8 +112,8 @@ func refusalWhenDue(tx *storage.Tx, sender storage.Sender, m storage.Message) (*
 	return refusalForContact(tx, sender, m)
 }
 
-// refusalForContact says why a template message may not go to its contact, or nil. A
-// template that is not known any more is for the provider to refuse.
+// refusalForContact says why a template message may not go to its contact, or nil. The language of a
+// template is a text, or an object with a code.
 func refusalForContact(tx *storage.Tx, sender storage.Sender, m storage.Message) (*messaging.Refusal, error) {
 	if m.Type != "template" {
 		return nil, nil
@@ -125,37 +123,20 @@ func refusalForContact(tx *storage.Tx, sender storage.Sender, m storage.Message)
 	if err != nil {
 		return nil, storage.IgnoreNotFound(err)
 	}
-	marketing, err := isMarketing(tx, m.AccountID, m.Content)
-	return messaging.RefusalFor(sender, contact, marketing), err
-}
-
-// isMarketing reports whether the template that a content names is one.
-func isMarketing(tx *storage.Tx, account int64, content storage.JSON) (bool, error) {
 	var named struct {
-		Name     string          `json:"name"`
-		Language json.RawMessage `json:"language"`
+		Name     string `json:"name"`
+		Language any    `json:"language"`
 	}
-	if err := json.Unmarshal(content, &named); err != nil {
-		return false, err
+	if err := json.Unmarshal(m.Content, &named); err != nil {
+		return nil, err
+	}
+	if object, ok := named.Language.(map[string]any); ok {
+		named.Language = object["code"]
 	}
 
-	t, err := tx.Template(account, named.Name, languageCode(named.Language))
-	return messaging.IsMarketing(t), storage.IgnoreNotFound(err)
-}
-
-// languageCode is the language of a template message, which is a text or an object with a
-// code.
-func languageCode(raw json.RawMessage) (code string) {
-	var object struct {
-		Code string `json:"code"`
-	}
-	if json.Unmarshal(raw, &code) == nil {
-		return code
-	}
-	if json.Unmarshal(raw, &object) == nil {
-		return object.Code
-	}
-	return ""
+	language, _ := named.Language.(string)
+	marketing, err := isMarketing(&tx.Rx, m.AccountID, named.Name, language)
+	return messaging.RefusalFor(sender, contact, marketing), err
 }
 
 // CancelMessage stores that a message is not sent after all. The caller keeps it from being

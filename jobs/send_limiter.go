@@ -21,13 +21,11 @@ const (
 	reservationKept = time.Minute
 )
 
-// pair is a business number and a recipient.
 type pair struct {
 	account int64
 	contact string
 }
 
-// reservation is a message's place in a limiter.
 type reservation struct {
 	limiter *rate.Limiter
 	message string
@@ -140,7 +138,6 @@ func (s *sendLimiter) keep(r reservation, at, now time.Time) {
 	s.reserved[r] = at
 }
 
-// numberLimiter finds or makes the limiter of a number.
 func (s *sendLimiter) numberLimiter(all map[int64]*rate.Limiter, account int64) *rate.Limiter {
 	l := all[account]
 	if l == nil {
@@ -166,23 +163,24 @@ func (s *sendLimiter) ofPair(p pair) *rate.Limiter {
 // madeAhead knows the messages of broadcasts that were made in this process and have not
 // been sent yet, so that no more than a second's worth is.
 type madeAhead struct {
-	mu     sync.Mutex
-	of     map[string]int64 // the broadcast of each message
-	counts map[int64]int    // of messages, by broadcast
+	mu sync.Mutex
+	of map[int64]map[string]bool // the messages of each broadcast
 }
 
 func (a *madeAhead) count(broadcast int64) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.counts[broadcast]
+	return len(a.of[broadcast])
 }
 
 func (a *madeAhead) add(m storage.Message) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	a.of[m.ID] = *m.Broadcast
-	a.counts[*m.Broadcast]++
+	if a.of[*m.Broadcast] == nil {
+		a.of[*m.Broadcast] = make(map[string]bool)
+	}
+	a.of[*m.Broadcast][m.ID] = true
 }
 
 // remove forgets a message that has run, or that will not: it is named by its id, because it
@@ -191,13 +189,10 @@ func (a *madeAhead) remove(message string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	broadcast, ok := a.of[message]
-	if !ok {
-		return
-	}
-	delete(a.of, message)
-	if a.counts[broadcast]--; a.counts[broadcast] == 0 {
-		delete(a.counts, broadcast)
+	for broadcast, messages := range a.of {
+		if delete(messages, message); len(messages) == 0 {
+			delete(a.of, broadcast)
+		}
 	}
 }
 

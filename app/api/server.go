@@ -58,7 +58,7 @@ type Server struct {
 // New makes a server.
 func New(c *rest.Server, o Options) *Server {
 	if o.Calls == nil {
-		o.Calls = jobs.NewSendCalls()
+		o.Calls = new(jobs.SendCalls)
 	}
 	s := &Server{Server: c, Options: o, streams: o.Streams.NewClass(stream.ClassOptions{
 		Name: "api", Max: o.MaxStreams, PerOrganization: maxOrganizationStreams,

@@ -206,16 +206,3 @@ func (s secrets) redactError(err error) error {
 func (f Fault) IsTemplateUnusable() bool {
 	return f.Code == codeTemplateGone || f.Code == codeTemplatePaused || f.Code == codeTemplateDisabled
 }
-
-// Code returns our error.code.
-func Code(err error) errorcode.Code { return ClassOf(err).Code }
-
-// EffectOf returns what the error means for the account or the contact.
-func EffectOf(err error) Effect { return ClassOf(err).Effect }
-
-// IsTemplateUnusable reports whether a send was refused because its template is paused,
-// disabled or gone.
-func IsTemplateUnusable(err error) bool {
-	e, ok := errors.AsType[*Error](err)
-	return ok && e.Fault.IsTemplateUnusable()
-}

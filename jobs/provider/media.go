@@ -37,14 +37,14 @@ type Media struct {
 	url    *url.URL
 }
 
-// Matches reports whether content with this hash is what the provider described.
+// Matches reports whether content with this hash, in hexadecimal, is what the provider described.
 // If the provider gave no readable hash, any content matches.
-func (m Media) Matches(sum [sha256.Size]byte) bool {
+func (m Media) Matches(sum string) bool {
 	want, err := hex.DecodeString(m.SHA256)
 	if err != nil {
 		want, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(m.SHA256, "="))
 	}
-	return err != nil || len(want) != sha256.Size || bytes.Equal(want, sum[:])
+	return err != nil || len(want) != sha256.Size || hex.EncodeToString(want) == sum
 }
 
 type uploadAnswer struct {
