@@ -18,6 +18,7 @@ const collisions = `(() => {
 	if (document.documentElement.scrollWidth > innerWidth) found.push("the page is wider than its window: " + document.documentElement.scrollWidth);
 
 	const clipped = (e) => { for (; e; e = e.parentElement) if (getComputedStyle(e).clipPath !== "none") return true; return false; };
+	const layer = (e) => { for (; e; e = e.parentElement) if (/fixed|sticky/.test(getComputedStyle(e).position)) return e; return null; };
 	const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 	const shown = [];
 	while (texts.nextNode()) {
@@ -27,7 +28,7 @@ const collisions = `(() => {
 		range.selectNodeContents(node);
 		const box = range.getBoundingClientRect();
 		if (box.width < 1 || box.bottom < 0 || box.top > innerHeight) continue;
-		shown.push({ node, parent, boxes: [...range.getClientRects()] });
+		shown.push({ node, layer: layer(parent), boxes: [...range.getClientRects()] });
 
 		for (let e = parent; e && e !== document.body; e = e.parentElement) {
 			const style = getComputedStyle(e);
@@ -39,11 +40,10 @@ const collisions = `(() => {
 	}
 
 	const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 3 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
-	const layer = (e) => { for (; e; e = e.parentElement) if (/fixed|sticky/.test(getComputedStyle(e).position)) return e; return null; };
 	for (let i = 0; i < shown.length; i++) {
 		for (let j = i + 1; j < shown.length; j++) {
 			const a = shown[i], b = shown[j];
-			if (layer(a.parent) === layer(b.parent) && a.boxes.some((x) => b.boxes.some((y) => meet(x, y)))) found.push(say(a.node.data) + " lies over " + say(b.node.data));
+			if (a.layer === b.layer && a.boxes.some((x) => b.boxes.some((y) => meet(x, y)))) found.push(say(a.node.data) + " lies over " + say(b.node.data));
 		}
 	}
 	return [...new Set(found)].slice(0, 8);
