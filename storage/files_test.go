@@ -144,13 +144,20 @@ func describe(t *testing.T, path string) []string {
 // contents is every row of a file, as "table: column=value …", by table.
 func contents(t *testing.T, path string) map[string][]string {
 	t.Helper()
+	conn := raw(t, path) // one for all: to open one reads the whole schema
+	defer conn.Close()
+	read := func(query string, args ...any) (values []string) {
+		check(t, conn.Select(&values, query, args...))
+		return values
+	}
+
 	all := make(map[string][]string)
 	for _, table := range append(tables(t, path), "sqlite_sequence") {
 		var parts []string
-		for _, name := range column(t, path, `SELECT name FROM pragma_table_xinfo(?) ORDER BY name`, table) {
+		for _, name := range read(`SELECT name FROM pragma_table_xinfo(?) ORDER BY name`, table) {
 			parts = append(parts, fmt.Sprintf(`'%s=' || quote("%s")`, name, name))
 		}
-		all[table] = column(t, path, "SELECT "+strings.Join(parts, " || ' ' || ")+" AS r FROM "+table+" ORDER BY r")
+		all[table] = read("SELECT " + strings.Join(parts, " || ' ' || ") + " AS r FROM " + table + " ORDER BY r")
 	}
 	return all
 }
