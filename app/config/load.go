@@ -136,7 +136,7 @@ func (l *loader) readTable(table map[string]any, prefix, file string) {
 		case strings.HasPrefix(key, "plans.") && l.isSection(key) && !planName.MatchString(name):
 			l.addProblem(&Error{Key: key, Origin: file, Problem: errPlanName.Error()})
 		case isTable && (l.isSection(key) || len(sub) > 0):
-			l.addPlan(key + ".")
+			l.addPlan(key)
 			l.readTable(sub, key+".", file)
 		default:
 			l.addUnknownKey(key, file)
@@ -176,12 +176,10 @@ func (l *loader) isSection(key string) bool {
 	return false
 }
 
-// addPlan records a plan if the key begins with one's: a plan with an empty table exists, too.
+// addPlan records a plan if the key is one's: a plan with an empty table exists, too.
 func (l *loader) addPlan(key string) {
-	if rest, ok := strings.CutPrefix(key, "plans."); ok {
-		if name, _, inPlan := strings.Cut(rest, "."); inPlan {
-			l.plans[name] = true
-		}
+	if parts := strings.Split(key, "."); parts[0] == "plans" && len(parts) > 1 {
+		l.plans[parts[1]] = true
 	}
 }
 
@@ -271,12 +269,16 @@ func (l *loader) loadEnvironment(environ []string) (unknown []string) {
 			continue
 		}
 
-		key := l.keyOfVariable(name)
+		key := keyOfVariable(name)
 		switch {
-		case key != "":
+		case l.types[pattern(key)] != nil && variableName(key) == name && !strings.Contains(key, "*"):
 			l.set(key, textValue(value), name)
-		case !isReservedVariable(name):
-			unknown = append(unknown, name+" is not a setting"+l.suggestVariable(name))
+		case !slices.Contains(reservedVariables, name):
+			problem := name + " is not a setting"
+			if meant := closestKey(key, l.types); meant != "" && !strings.Contains(meant, "*") {
+				problem += ", did you mean " + variableName(meant) + "?"
+			}
+			unknown = append(unknown, problem)
 		}
 	}
 	return unknown
@@ -286,41 +288,21 @@ func variableName(key string) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "__"))
 }
 
-func (l *loader) keyOfVariable(name string) string {
+// keyOfVariable is the key that a variable would set, if there were such a setting.
+func keyOfVariable(name string) string {
 	if m := planVariable.FindStringSubmatch(name); m != nil {
-		if leaf := strings.ToLower(m[2]); l.types["plans.*."+leaf] != nil {
-			return "plans." + strings.ToLower(m[1]) + "." + leaf
-		}
+		return "plans." + strings.ToLower(m[1]+"."+m[2])
 	}
-
-	// A name cannot be split into its parts: keys contain underscores, too.
-	for key := range l.types {
-		if variableName(key) == name && !strings.Contains(key, "*") {
-			return key
-		}
-	}
-	return ""
+	return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, variablePrefix)), "__", ".")
 }
 
-// suggestVariable asks for the variable that was probably meant by an unknown one, if there is one.
-func (l *loader) suggestVariable(name string) string {
-	key := strings.TrimPrefix(name, variablePrefix)
-	key = strings.ReplaceAll(strings.ToLower(key), "__", ".")
-	if meant := closestKey(key, l.types); meant != "" && !strings.Contains(meant, "*") {
-		return ", did you mean " + variableName(meant) + "?"
-	}
-	return ""
-}
-
-// isReservedVariable reports whether a variable is no setting, but one that commands read or set.
-func isReservedVariable(name string) bool {
-	switch strings.TrimPrefix(name, variablePrefix) {
-	case "CONFIG", "MASTER_KEY", // where the settings are; what seals the secrets
-		"BASE_URL", "API_KEY", "PHONE_NUMBER_ID", "SIMULATOR_URL", "WEBHOOK_SECRET", // what the sandbox passes to a test suite
-		"APP_SECRET", "VERIFY_TOKEN", "ACCESS_TOKEN", "CONTROL_TOKEN": // secrets of `confab simulator` and `confab trigger`
-		return true
-	}
-	return false
+// reservedVariables are no settings: commands read or set them.
+var reservedVariables = []string{
+	"CONFAB_CONFIG", "CONFAB_MASTER_KEY", // where the settings are; what seals the secrets
+	// what the sandbox passes to a test suite
+	"CONFAB_BASE_URL", "CONFAB_API_KEY", "CONFAB_PHONE_NUMBER_ID", "CONFAB_SIMULATOR_URL", "CONFAB_WEBHOOK_SECRET",
+	// secrets of 'confab simulator' and 'confab trigger'
+	"CONFAB_APP_SECRET", "CONFAB_VERIFY_TOKEN", "CONFAB_ACCESS_TOKEN", "CONFAB_CONTROL_TOKEN",
 }
 
 // loadFlags reads the flags that were given, the last layer.
