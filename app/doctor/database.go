@@ -143,16 +143,15 @@ func (e *examination) checkPlans(ctx context.Context) {
 		return
 	}
 
-	unknown := 0
+	before := e.problems
 	for _, o := range orgs {
 		if _, known := e.config.Plans[o.Plan]; !known {
-			unknown++
 			e.warn("plans", "Add [plans."+o.Plan+"] to the settings, or run: confab orgs set "+o.PublicID+" --plan self_hosted",
 				"%s (%s) has the plan %s, which is not in the settings; it is treated as self_hosted.", o.Name, o.PublicID, o.Plan)
 		}
 	}
 
-	if unknown == 0 {
+	if e.problems == before {
 		e.ok("plans", "%s with a known plan.", count(len(orgs), "organization", "organizations"))
 	}
 }

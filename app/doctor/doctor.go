@@ -57,6 +57,7 @@ type examination struct {
 	http          *http.Client
 	provider      *provider.Client // nil if there is nothing to ask it
 	report        func(Finding)
+	problems      int // warnings and what is broken, so far
 }
 
 // Examine runs all checks and calls report with each finding, in order. Without usable settings and
@@ -115,10 +116,12 @@ func (e *examination) ok(check, format string, args ...any) {
 }
 
 func (e *examination) warn(check, advice, format string, args ...any) {
+	e.problems++
 	e.report(Finding{Check: check, Status: Warning, Message: fmt.Sprintf(format, args...), Advice: advice})
 }
 
 func (e *examination) broken(check, advice, format string, args ...any) {
+	e.problems++
 	e.report(Finding{Check: check, Status: Broken, Message: fmt.Sprintf(format, args...), Advice: advice})
 }
 

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -47,25 +46,24 @@ func (e *examination) checkDirectory() bool {
 		return false
 	}
 
-	var exposed []string
-	if info.Mode().Perm()&0o077 != 0 {
-		exposed = append(exposed, dir)
-	}
-	for _, name := range privateFiles {
-		if info, err := os.Stat(e.dir.File(name)); err == nil && info.Mode().Perm()&0o077 != 0 && info.Mode().IsRegular() {
-			exposed = append(exposed, filepath.Join(dir, name))
+	before := e.problems
+	checkPrivate := func(path string, info fs.FileInfo) {
+		if info.Mode().Perm()&0o077 != 0 {
+			e.broken("permissions", "Run: chmod go= "+path, "Other users on this machine can read %s.", path)
 		}
 	}
-
-	for _, path := range exposed {
-		e.broken("permissions", "Run: chmod go= "+path, "Other users on this machine can read %s.", path)
+	checkPrivate(dir, info)
+	for _, name := range privateFiles {
+		if info, err := os.Stat(e.dir.File(name)); err == nil && info.Mode().IsRegular() {
+			checkPrivate(e.dir.File(name), info)
+		}
 	}
 
 	if err := unix.Access(dir, unix.W_OK); err != nil {
 		e.broken("permissions", "Make the user who runs confab its owner: chown -R USER "+dir, "%s cannot be written: %v.", dir, err)
 		return false
 	}
-	if len(exposed) == 0 {
+	if e.problems == before {
 		e.ok("permissions", "%s is private and writable.", dir)
 	}
 

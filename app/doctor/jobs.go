@@ -16,27 +16,24 @@ func (e *examination) checkJobs(ctx context.Context) {
 		return
 	}
 
-	clean, now := true, e.db.Now()
+	before, now := e.problems, e.db.Now()
 	for _, n := range counts {
 		late := now.Sub(n.Oldest)
 		switch {
 		case n.State == storage.JobFailed:
-			clean = false
 			e.warn("jobs", "See why: confab jobs list --state failed. Then: confab jobs retry ID, or confab jobs cancel ID.",
 				"%s failed permanently.", count(n.Count, n.Kind+" job", n.Kind+" jobs"))
 		case n.State == storage.JobDue && late > stuckAfter && e.served:
-			clean = false
 			e.broken("jobs", "Check the server's log, then restart it: confab jobs list --kind "+n.Kind,
 				"%s jobs have been due for %s, and the server is not running them.", n.Kind, late.Round(time.Minute))
 		case n.State == storage.JobDue && late > stuckAfter:
-			clean = false
 			e.warn("jobs", "Start the server: confab serve.",
 				"%s waiting, the oldest for %s, and no server is running.",
 				count(n.Count, n.Kind+" job is", n.Kind+" jobs are"), late.Round(time.Minute))
 		}
 	}
 
-	if clean {
+	if e.problems == before {
 		e.ok("jobs", "No jobs have failed or are late.")
 	}
 }

@@ -43,17 +43,18 @@ func (e *examination) checkProvider(ctx context.Context) {
 		e.provider = client
 	}
 
-	good := 0
+	before, live := e.problems, 0
 	for _, a := range accounts {
 		if a.PhoneNumberID == nil || a.Status == storage.AccountDisconnected {
-			good++ // on purpose, or not yet
-		} else if e.checkAccountStatus(a) && reached && e.checkAtProvider(ctx, client, a) {
-			good++
+			continue // on purpose, or not yet
+		}
+		live++
+		if e.checkAccountStatus(a) && reached {
+			e.checkAtProvider(ctx, client, a)
 		}
 	}
-
-	if good == len(accounts) {
-		e.ok("accounts", "%s usable.", count(good, "number", "numbers"))
+	if e.problems == before && (reached || live == 0) {
+		e.ok("accounts", "%s usable.", count(len(accounts), "number", "numbers"))
 	}
 }
 
@@ -134,23 +135,19 @@ func (e *examination) checkAccountStatus(a storage.AccountDetail) bool {
 	return false
 }
 
-// checkAtProvider asks about a number with its own token, and returns whether all is well.
-func (e *examination) checkAtProvider(ctx context.Context, client *provider.Client, a storage.AccountDetail) bool {
+// checkAtProvider asks about a number with its own token.
+func (e *examination) checkAtProvider(ctx context.Context, client *provider.Client, a storage.AccountDetail) {
 	secret, ok := query(ctx, e, "accounts", func(rx *storage.Rx) (string, error) { return rx.AccessToken(a.Account) })
-	if !ok {
-		return false
+	token, number := provider.NewToken(secret), *a.PhoneNumberID
+	if !ok || !e.checkAccessToken(ctx, client, token, number) {
+		return
 	}
 
-	token, number := provider.NewToken(secret), *a.PhoneNumberID
-	if !e.checkAccessToken(ctx, client, token, number) {
-		return false
-	}
-	good := e.checkNumberHealth(ctx, client, token, number)
+	e.checkNumberHealth(ctx, client, token, number)
 	if e.hasApp() {
-		good = e.checkScopes(ctx, client, token, number) && good
-		good = e.checkSubscription(ctx, client, token, a) && good
+		e.checkScopes(ctx, client, token, number)
+		e.checkSubscription(ctx, client, token, a)
 	}
-	return good
 }
 
 // checkAccessToken checks a number's token, and returns whether the number can send.
@@ -253,7 +250,7 @@ func (e *examination) answersChallenge(ctx context.Context, address string) bool
 }
 
 // checkScopes checks what a number's token may do, and for how long.
-func (e *examination) checkScopes(ctx context.Context, client *provider.Client, token provider.Token, number string) bool {
+func (e *examination) checkScopes(ctx context.Context, client *provider.Client, token provider.Token, number string) {
 	const check = "token"
 	advice := "Create a token with whatsapp_business_messaging and whatsapp_business_management that doesn't expire, and reconnect: " +
 		"confab accounts connect --phone-number-id " + number + " …"
@@ -262,24 +259,22 @@ func (e *examination) checkScopes(ctx context.Context, client *provider.Client, 
 	if err != nil {
 		e.warn(check, "Check provider.app_id and provider.app_secret.",
 			"The provider doesn't say what the token of number %s may do: %v.", number, err)
-		return false
+		return
 	}
 
 	for _, scope := range []string{"whatsapp_business_messaging", "whatsapp_business_management"} {
 		if !slices.Contains(scopes, scope) {
 			e.broken(check, advice, "The token of number %s lacks the permission %s.", number, scope)
-			return false
+			return
 		}
 	}
 	if !expires.IsZero() && time.Until(expires) < tokenNotice {
 		e.warn(check, advice, "The token of number %s expires on %s.", number, expires.UTC().Format(time.DateOnly))
-		return false
 	}
-	return true
 }
 
 // checkSubscription checks that our app receives the callbacks of a number's account.
-func (e *examination) checkSubscription(ctx context.Context, client *provider.Client, token provider.Token, a storage.AccountDetail) bool {
+func (e *examination) checkSubscription(ctx context.Context, client *provider.Client, token provider.Token, a storage.AccountDetail) {
 	const check = "subscription"
 	number := *a.PhoneNumberID
 	subscribed, override, err := client.IsSubscribed(ctx, token, storage.OrEmpty(a.WABAID))
@@ -292,28 +287,23 @@ func (e *examination) checkSubscription(ctx context.Context, client *provider.Cl
 	case override != "" && override != e.config.PublicURL()+"/provider/webhook":
 		e.broken(check, "Remove the override of the callback URL at the provider.",
 			"The callbacks of number %s go to %s.", number, override)
-	default:
-		return true
 	}
-	return false
 }
 
 // checkNumberHealth checks a number's display name, payment and limits.
-func (e *examination) checkNumberHealth(ctx context.Context, client *provider.Client, token provider.Token, number string) bool {
+func (e *examination) checkNumberHealth(ctx context.Context, client *provider.Client, token provider.Token, number string) {
 	health, err := client.NumberHealth(ctx, token, number)
 	if err != nil {
 		e.warn("accounts", "Try again later, or set a newer provider.version.",
 			"The provider doesn't say how number %s is: %v.", number, err)
-		return false
+		return
 	}
 
-	good := true
 	switch health.NameStatus {
 	case "", "APPROVED", "AVAILABLE_WITHOUT_REVIEW", "NONE":
 	default:
 		e.warn("display name", "Choose another display name in the provider's business manager, or wait for its review.",
 			"The display name of number %s is %s: people may not see it, and the number may be limited.", number, words(health.NameStatus))
-		good = false
 	}
 
 	for _, entity := range health.Health.Entities {
@@ -328,7 +318,6 @@ func (e *examination) checkNumberHealth(ctx context.Context, client *provider.Cl
 			}
 			e.warn(check, advice, "Number %s: %s (%s, code %d).",
 				number, strings.TrimSuffix(problem.Description, "."), words(entity.Type), problem.Code)
-			good = false
 		}
 	}
 
@@ -336,9 +325,7 @@ func (e *examination) checkNumberHealth(ctx context.Context, client *provider.Cl
 	case "TIER_50", "TIER_NOT_SET", "NOT_SET":
 		e.warn("messaging limit", "Verify your business at the provider: its limit grows with that and with use.",
 			"Number %s can begin conversations with few people a day (%s).", number, health.Limit)
-		good = false
 	}
-	return good
 }
 
 // paymentProblem is the code of an account that cannot pay.
