@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -81,25 +80,12 @@ func (e *env) ready() *cobra.Command {
 	return cmd
 }
 
-// checkReady asks the server's /readyz. Certificates are not verified: nothing
-// secret is sent, and no certificate is for a loopback address.
 func checkReady(ctx context.Context, target *url.URL, serverName string) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-
-	client := http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			DisableKeepAlives: true,
-			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, ServerName: serverName},
-		},
-	}
-
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
 		return err
 	}
-	res, err := client.Do(req)
+	res, err := datadir.LocalClient(serverName, readyTimeout).Do(req)
 	if err != nil {
 		return fmt.Errorf("not ready: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -144,6 +145,19 @@ func (d Dir) Address(ctx context.Context, settings config.Server) (listen string
 
 	local, err = settings.LocalURL()
 	return settings.Listen, local, err
+}
+
+// LocalClient is an HTTP client for the address of a server on this machine. The certificate is for
+// the server's public name, and is not verified: nothing secret is sent.
+func LocalClient(serverName string, timeout time.Duration) *http.Client {
+	return &http.Client{
+		Timeout:       timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DisableKeepAlives: true,
+			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, ServerName: serverName},
+		},
+	}
 }
 
 // PublicURL returns the URL by which users reach the server that runs on the directory.

@@ -50,17 +50,7 @@ func (e *examination) checkServer(ctx context.Context) {
 		return
 	}
 
-	// The certificate is for the public name, not for this address. Nothing secret is sent.
-	direct := &http.Client{
-		Timeout:       networkTime,
-		CheckRedirect: e.http.CheckRedirect,
-		Transport: &http.Transport{
-			DisableKeepAlives: true,
-			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, ServerName: e.config.Server.CertificateName()},
-		},
-	}
-
-	version, err := getHealth(ctx, direct, e.localURL)
+	version, err := getHealth(ctx, datadir.LocalClient(e.config.Server.CertificateName(), networkTime), e.localURL)
 	switch {
 	case err != nil:
 		e.broken("server", "Check its log. If it was started with other settings, use the same file with --config.",
