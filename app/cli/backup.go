@@ -41,10 +41,7 @@ func (e *env) backup() *cobra.Command {
 				WithoutKey: withoutKey,
 				MediaStore: c.Media.Store,
 				Version:    e.Version,
-				Progress: func(what string, done, total int64) {
-					line.what = what
-					line.step(done, total)
-				},
+				Progress:   line.stepOf,
 			}
 
 			m, err := writeBackup(cmd, o, args[0])

@@ -162,6 +162,12 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// stepOf is step in a part of the work that has a name of its own.
+func (p *progress) stepOf(what string, done, total int64) {
+	p.what = what
+	p.step(done, total)
+}
+
 // step draws the line, unless it was drawn a moment ago.
 func (p *progress) step(done, total int64) {
 	if time.Since(p.drawnAt) < progressInterval {

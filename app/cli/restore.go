@@ -39,10 +39,7 @@ func (e *env) restore() *cobra.Command {
 				Dir:        datadir.Dir(c.DataDir),
 				MasterKey:  os.Getenv("CONFAB_MASTER_KEY"),
 				MediaStore: c.Media.Store,
-				Progress: func(what string, done int64) {
-					line.what = what
-					line.step(done, size)
-				},
+				Progress:   func(what string, done int64) { line.stepOf(what, done, size) },
 			}
 
 			out, err := restoreFrom(cmd, o, c, args[0], at, &size)

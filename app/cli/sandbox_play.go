@@ -33,7 +33,6 @@ func (e *env) sandboxPlay() *cobra.Command {
 			"provider or a message. 'confab help pipelines' explains stories. If an expectation is not met, the exit status\n" +
 			"is 1, and what came instead is printed.",
 		Example: "  confab sandbox play first-contact\n  confab sandbox play story.jsonl --data-dir ./my-sandbox",
-		Args:    arguments("FILE"),
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
 			story, err := readStory(args[0], cmd.InOrStdin())
 			if err != nil {
@@ -87,13 +86,12 @@ type player struct {
 	sim     simulatorClient
 	story   []storyLine
 	began   time.Time       // by the clock of the sandbox
-	first   string          // the newest event then, after which the stream begins
 	names   map[string]any  // the ids of what lines have named
 	seen    map[string]bool // items that came before the last step or were found: by source and id
 
 	mu     sync.Mutex
-	events []jsonObject
-	failed error // of the stream
+	events []jsonObject // the first is the newest of before, after which the stream begins
+	failed error        // of the stream
 }
 
 // openPlayer begins to listen, until ctx ends: what happens from now on can be expected.
@@ -102,17 +100,18 @@ func openPlayer(ctx context.Context, s *sandboxState, story []storyLine) (*playe
 		sandbox: s, sim: simulatorClient{simulatorAccess: s.simulatorAccess}, story: story,
 		names: make(map[string]any), seen: make(map[string]bool),
 	}
-	var err error
-	if p.began, err = p.clock(ctx); err == nil {
-		p.first, err = p.newestEvent(ctx)
+	first, err := p.newestEvent(ctx)
+	if err == nil {
+		p.began, err = p.clock(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
 
+	p.events = []jsonObject{{"id": first}}
 	events := &eventClient{
 		http: &http.Client{}, key: s.APIKey, notify: func(string) {},
-		url: s.BaseURL + "/events/stream?after=" + url.QueryEscape(cmp.Or(p.first, "oldest")),
+		url: s.BaseURL + "/events/stream?after=" + url.QueryEscape(cmp.Or(first, "oldest")),
 	}
 	go func() {
 		err := events.follow(ctx, p.addEvent)
@@ -222,7 +221,7 @@ func (p *player) mark(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for end := time.Now().Add(expectTime); newest != "" && !p.hasEvent(newest) && time.Now().Before(end); {
+	for end := time.Now().Add(expectTime); !p.hasEvent(newest) && time.Now().Before(end); {
 		if !queue.Pause(ctx, lookEvery/10) {
 			return ctx.Err()
 		}
@@ -244,11 +243,7 @@ func (p *player) mark(ctx context.Context) error {
 func (p *player) hasEvent(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	last := p.first
-	if n := len(p.events); n > 0 {
-		last = fmt.Sprint(p.events[n-1]["id"])
-	}
-	return last >= id
+	return fmt.Sprint(p.events[len(p.events)-1]["id"]) >= id
 }
 
 // items lists what there is of a source, oldest first.

@@ -53,11 +53,18 @@ func readSimulatorAccess(dir string) (a simulatorAccess, found bool, err error) 
 	return a, false, nil
 }
 
-// findSimulatorAccess finds the simulator where no flag names it: by the variable that 'sandbox
-// exec' sets, in $CONFAB_DATA_DIR, or in one of the two default directories. Where both of these
-// have a file, the simulator that is running is taken.
-func findSimulatorAccess(ctx context.Context) (a simulatorAccess, found bool, err error) {
-	if at := os.Getenv(simulatorURLVariable); at != "" {
+// findSimulatorAccess finds the simulator: at the address or in the directory of a flag, by the
+// variable that 'sandbox exec' sets, in $CONFAB_DATA_DIR, or in one of the two default directories.
+// Where both of these have a file, the simulator that is running is taken.
+func findSimulatorAccess(ctx context.Context, flag *url.URL, dir string) (a simulatorAccess, found bool, err error) {
+	at := os.Getenv(simulatorURLVariable)
+	switch {
+	case flag != nil:
+		at = flag.String()
+	case dir != "":
+		return readSimulatorAccess(dir)
+	}
+	if at != "" {
 		return simulatorAccess{SimulatorURL: strings.TrimRight(at, "/")}, true, nil
 	}
 

@@ -52,22 +52,8 @@ func (e *env) trigger() *cobra.Command {
 	return cmd
 }
 
-// findSimulator finds the simulator: the one of a flag, or else as findSimulatorAccess does.
 func (t *trigger) findSimulator(cmd *cobra.Command) (*simulatorClient, error) {
-	var (
-		c     = &simulatorClient{}
-		found = true
-		err   error
-	)
-	switch {
-	case t.simulatorURL != nil:
-		c.SimulatorURL = strings.TrimRight(t.simulatorURL.String(), "/")
-	case t.dataDir != "":
-		c.simulatorAccess, found, err = readSimulatorAccess(t.dataDir)
-	default:
-		c.simulatorAccess, found, err = findSimulatorAccess(cmd.Context())
-	}
-
+	a, found, err := findSimulatorAccess(cmd.Context(), t.simulatorURL, t.dataDir)
 	if err == nil && !found {
 		err = errors.New("no sandbox is running here: start one with 'confab sandbox', or set --data-dir or --simulator-url")
 	}
@@ -76,8 +62,8 @@ func (t *trigger) findSimulator(cmd *cobra.Command) (*simulatorClient, error) {
 	}
 
 	given, err := newSecretReader(cmd.InOrStdin()).read("control-token", t.token, controlTokenVariable)
-	c.ControlToken = cmp.Or(given, c.ControlToken)
-	return c, err
+	a.ControlToken = cmp.Or(given, a.ControlToken)
+	return &simulatorClient{simulatorAccess: a}, err
 }
 
 // simCommand is a command of 'confab trigger', which makes one call to the control API. The
@@ -140,26 +126,23 @@ func (t *trigger) command(s simCommand) *cobra.Command {
 				chosen = other
 			}
 		}
-		return chosen.run(&simRequest{simulatorClient: c, cmd: cmd, args: args, fields: fields})
+		r := &simRequest{simulatorClient: c, cmd: cmd, args: args, fields: fields}
+		r.method, r.path, _ = strings.Cut(chosen.call, " ")
+		if chosen.complete != nil {
+			err = chosen.complete(r)
+		}
+		if err == nil {
+			err = r.findTarget()
+		}
+		switch {
+		case err != nil:
+			return err
+		case chosen.print == nil:
+			return r.send(nil)
+		}
+		return chosen.print(r)
 	})
 	return cmd
-}
-
-func (s simCommand) run(r *simRequest) (err error) {
-	r.method, r.path, _ = strings.Cut(s.call, " ")
-	if s.complete != nil {
-		if err := s.complete(r); err != nil {
-			return err
-		}
-	}
-	if err := r.findTarget(); err != nil {
-		return err
-	}
-
-	if s.print == nil {
-		return r.send(nil)
-	}
-	return s.print(r)
 }
 
 var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
@@ -190,11 +173,10 @@ func (r *simRequest) argument() string { return append(r.args, "")[0] }
 
 // send makes the call and decodes its answer into out.
 func (r *simRequest) send(out any) error {
+	body := r.raw
 	switch {
-	case r.raw != nil:
-		return r.do(r.cmd.Context(), r.method, r.path, r.raw, out)
-	case r.method == "POST":
-		return r.do(r.cmd.Context(), r.method, r.path, r.fields, out)
+	case r.method == "POST" && body == nil:
+		body = r.fields
 	case r.method == "GET":
 		query := make(url.Values)
 		for name, value := range r.fields {
@@ -202,7 +184,7 @@ func (r *simRequest) send(out any) error {
 		}
 		r.path += "?" + query.Encode()
 	}
-	return r.do(r.cmd.Context(), r.method, r.path, nil, out)
+	return r.do(r.cmd.Context(), r.method, r.path, body, out)
 }
 
 // answer is what the simulator answers, or one thing of a list. --json prints it as it is.
