@@ -100,7 +100,14 @@ func (w *Workers) recheckRecipient(ctx context.Context, job storage.Job, out out
 	if err != nil || refused == nil {
 		return nil, storage.IgnoreNotFound(err)
 	}
-	return skipMessage(out, *refused), nil
+
+	// It is not sent, though it was made.
+	return func(tx *storage.Tx) error {
+		if err := tx.SkipRecipient(*out.message.Broadcast, *out.message.RecipientNumber, string(refused.Code)); err != nil {
+			return err
+		}
+		return messaging.FailMessage(tx, out.sender, out.message.ID, messaging.Failure{Code: refused.Code, Text: refused.Text, Own: true})
+	}, nil
 }
 
 // refusalInBroadcast says why a message of a broadcast must not be sent any more, or nil.
@@ -119,16 +126,6 @@ func refusalInBroadcast(rx *storage.Rx, out outgoing) (*messaging.Refusal, error
 	}
 	marketing, err := isMarketing(rx, b.AccountID, b.TemplateName, b.TemplateLanguage)
 	return messaging.RefusalFor(out.sender, contact, marketing), err
-}
-
-// skipMessage is what ends a message that is not sent, though it was made.
-func skipMessage(out outgoing, why messaging.Refusal) queue.Commit {
-	return func(tx *storage.Tx) error {
-		if err := tx.SkipRecipient(*out.message.Broadcast, *out.message.RecipientNumber, string(why.Code)); err != nil {
-			return err
-		}
-		return messaging.FailMessage(tx, out.sender, out.message.ID, messaging.Failure{Code: why.Code, Text: why.Text, Own: true})
-	}
 }
 
 // holdRecipient pauses the broadcast of a message because of something that concerns all of

@@ -32,23 +32,16 @@ func (w *Workers) wakeConversation(ctx context.Context, _ storage.Job, args stor
 		if woken, err := tx.WakeConversation(args.Account, args.Conversation); err != nil || !woken {
 			return err
 		}
-		return notifyAssignee(tx, args)
-	}, nil
-}
 
-// notifyAssignee tells whose conversation it is that its snooze has ended.
-func notifyAssignee(tx *storage.Tx, args storage.WakeArgs) error {
-	c, err := tx.Conversation(args.Account, args.Conversation)
-	if err != nil || c.AssigneeID == nil {
-		return err
-	}
-	account, err := tx.Sender(args.Account)
-	if err != nil {
-		return storage.IgnoreNotFound(err) // the number was removed
-	}
-	return EnqueueNotify(tx, account.OrganizationID, Notice{
-		AboutAccount: args.AboutAccount,
-		Conversation: args.Conversation,
-		Users:        []string{*c.AssigneeID},
-	})
+		c, err := tx.Conversation(args.Account, args.Conversation)
+		if err != nil || c.AssigneeID == nil {
+			return err
+		}
+		account, err := tx.Sender(args.Account)
+		if err != nil {
+			return storage.IgnoreNotFound(err) // the number was removed
+		}
+		notice := Notice{AboutAccount: args.AboutAccount, Conversation: args.Conversation, Users: []string{*c.AssigneeID}}
+		return EnqueueNotify(tx, account.OrganizationID, notice)
+	}, nil
 }

@@ -78,23 +78,18 @@ func releaseMessage(tx *storage.Tx, args sendArgs) error {
 		return messaging.FailMessage(tx, sender, m.ID, messaging.Failure{Code: refused.Code, Text: refused.Text, Own: true})
 	}
 
-	if err := takeHoldWhenDue(tx, sender, m, args); err != nil {
-		return err
-	}
-	return enqueueSend(tx, m, args)
-}
-
-// takeHoldWhenDue makes the bot or the person hold the conversation whose later message goes out
-// now.
-func takeHoldWhenDue(tx *storage.Tx, sender storage.Sender, m storage.Message, args sendArgs) error {
+	// The bot or the person holds the conversation whose message goes out now.
 	s := messaging.SubjectOf(sender.Account)
 	switch {
 	case args.Agent != "":
-		return messaging.TakeHold(tx, s, event.By{Type: event.ByKey, ID: &args.Key}, m.ConversationID, messaging.Agent(args.Agent))
+		err = messaging.TakeHold(tx, s, event.By{Type: event.ByKey, ID: &args.Key}, m.ConversationID, messaging.Agent(args.Agent))
 	case m.SentBy != nil && m.Type != "reaction":
-		return messaging.TakeHold(tx, s, event.By{Type: event.ByUser, ID: m.SentBy}, m.ConversationID, messaging.User(m.SentBy))
+		err = messaging.TakeHold(tx, s, event.By{Type: event.ByUser, ID: m.SentBy}, m.ConversationID, messaging.User(m.SentBy))
 	}
-	return nil
+	if err != nil {
+		return err
+	}
+	return enqueueSend(tx, m, args)
 }
 
 // refusalWhenDue says why a message may not be sent now that its time has come, or nil.

@@ -60,15 +60,10 @@ func (g *Server) outcome(r *rest.Request, c *call, id string) (provider.Answer, 
 			if answer.Status != 0 {
 				return answer, nil
 			}
-			if g.API.Calls.Begun(id) {
-				continue // a callback was faster than the answer, which will come
-			}
-			select { // it may have come just now: it is told before the call counts as ended
-			case answer := <-c.answer:
-				if answer.Status != 0 {
-					return answer, nil
-				}
-			default:
+			// A callback was faster than the answer, which will come, or has just now: it is told before
+			// the call counts as ended.
+			if g.API.Calls.Begun(id) || len(c.answer) > 0 {
+				continue
 			}
 			if _, answer, known, err := g.read(r, id); err != nil || known {
 				return answer, err

@@ -138,6 +138,11 @@ func MessageSent(s Subject, m storage.Message, at storage.Time, mediaURL string)
 	if m.Source == storage.SourceBroadcast {
 		id = "broadcast_msg:" + id
 	}
+	var replied struct {
+		MessageID *string `json:"message_id"`
+	}
+	_ = json.Unmarshal(m.Context, &replied) // there may be none
+
 	return Event{subject: s, kind: TypeMessageSent, source: sourceNative, eventID: id, data: messageSent{
 		Session:   s.PhoneNumberID,
 		Direction: storage.Outbound,
@@ -153,7 +158,7 @@ func MessageSent(s Subject, m storage.Message, at storage.Time, mediaURL string)
 			Status:     m.Status,
 			Source:     m.Source,
 			SentBy:     m.SentBy,
-			ReplyTo:    replyTo(m.Context),
+			ReplyTo:    replied.MessageID,
 			sentMedia:  mediaOf(m, mediaURL),
 		},
 		Conversation: sentConversation{ID: m.ConversationID, Status: m.ConversationStatus},
@@ -173,7 +178,11 @@ func mediaOf(m storage.Message, url string) *sentMedia {
 		return nil
 	}
 
-	file := &sentFile{Link: media.URL, Caption: caption(m.Content)}
+	var content struct {
+		Caption *string `json:"caption"`
+	}
+	_ = json.Unmarshal(m.Content, &content) // one that cannot be read has none
+	file := &sentFile{Link: media.URL, Caption: content.Caption}
 	switch m.Type {
 	case "image":
 		media.Image = file
@@ -188,22 +197,6 @@ func mediaOf(m storage.Message, url string) *sentMedia {
 	}
 
 	return media
-}
-
-func replyTo(context storage.JSON) *string {
-	var c struct {
-		MessageID *string `json:"message_id"`
-	}
-	_ = json.Unmarshal(context, &c) // there may be none
-	return c.MessageID
-}
-
-func caption(content storage.JSON) *string {
-	var c struct {
-		Caption *string `json:"caption"`
-	}
-	_ = json.Unmarshal(content, &c) // one that cannot be read has none
-	return c.Caption
 }
 
 // MessageStatus passes a delivery status on. The envelope is the provider's

@@ -129,25 +129,18 @@ func applyNumber(a *storage.AccountDetail, n provider.Number) {
 	switch {
 	case n.Status == numberConnected:
 		a.Status, a.StatusReason = storage.AccountConnected, nil
-		a.Restricted = restricted(n, a.Restricted)
+		var health struct {
+			CanSend string `json:"can_send_message"`
+		}
+		if json.Unmarshal(n.Health, &health) == nil && health.CanSend != "" { // else it is as before
+			a.Restricted = health.CanSend == "BLOCKED"
+		}
 	case a.Status == storage.AccountConnected || a.Status == storage.AccountDegraded:
 		a.Status, a.StatusReason = storage.AccountDegraded, new("The provider reports the number as "+n.Status+".")
 	}
 	if n.Status == "RESTRICTED" || n.Status == "BANNED" {
 		a.Restricted = true
 	}
-}
-
-// restricted reports whether the provider blocks a connected number from sending. If
-// the answer does not say, it is as before.
-func restricted(n provider.Number, before bool) bool {
-	var health struct {
-		CanSend string `json:"can_send_message"`
-	}
-	if json.Unmarshal(n.Health, &health) != nil || health.CanSend == "" {
-		return before
-	}
-	return health.CanSend == "BLOCKED"
 }
 
 // phoneOf is a number in E.164, or nil if its displayed form is not such a number.

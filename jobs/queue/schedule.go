@@ -20,12 +20,16 @@ func (r *Runner) enqueuePeriodic(ctx context.Context) error {
 			continue
 		}
 
+		// The process before may have enqueued a job recently. A time in the future means that the clock
+		// was set back, and is ignored.
 		if k.nextRun.IsZero() {
-			wait, err := r.untilFirstRun(ctx, k)
+			last, err := storage.Query(ctx, r.DB, func(rx *storage.Rx) (storage.Time, error) { return rx.PeriodicRun(k.Name) })
 			if err != nil {
 				return err
 			}
-			if k.nextRun = time.Now().Add(wait); wait > 0 {
+			now := r.DB.Now()
+			if wait := last.Add(k.Every).Sub(now); last <= now && wait > 0 {
+				k.nextRun = time.Now().Add(wait)
 				continue
 			}
 		}
@@ -36,19 +40,6 @@ func (r *Runner) enqueuePeriodic(ctx context.Context) error {
 		k.nextRun = time.Now().Add(k.Every)
 	}
 	return nil
-}
-
-// untilFirstRun is how long a periodic kind waits after the start: the process before
-// may have enqueued a job recently. A time in the future means that the clock was set
-// back, and is ignored.
-func (r *Runner) untilFirstRun(ctx context.Context, k *kindState) (time.Duration, error) {
-	last, err := storage.Query(ctx, r.DB, func(rx *storage.Rx) (storage.Time, error) { return rx.PeriodicRun(k.Name) })
-
-	now := r.DB.Now()
-	if err != nil || last > now {
-		return 0, err
-	}
-	return last.Add(k.Every).Sub(now), nil
 }
 
 // findNextDue finds when the next job is due. A kind that has one due already,
