@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"mime/multipart"
 	"strconv"
@@ -13,7 +12,7 @@ import (
 )
 
 const (
-	// broadcastRecipients get a message in all rounds together, unless it is a quick look.
+	// broadcastRecipients get a message in all rounds together.
 	broadcastRecipients = 100_000
 	// directEvery is how often a direct message is sent while a broadcast runs.
 	directEvery = 100 * time.Millisecond
@@ -27,88 +26,50 @@ func recipientPhone(n int) string { return "+1666" + strconv.Itoa(1_000_000+n) }
 
 // broadcast compares broadcasts with direct sends of the same template to people who are
 // all known, and measures how long a direct send takes meanwhile.
-func (b *bench) broadcast(ctx context.Context, o *installation) {
-	recipients := broadcastRecipients / b.rounds
-	if b.quick {
-		recipients = 1000
-	}
-	insertMany(ctx, o.db, recipients, 1000, func(tx *storage.Tx, n int) error {
-		_, err := newThread(tx, o.account.ID, recipientPhone(n))
-		return err
-	})
-	o.createOffer(ctx)
+func (b *bench) broadcast(o *installation) {
+	recipients := min(broadcastRecipients, b.messages/100) / b.rounds
+	insertMany(o.db, recipients, 1000, func(tx *storage.Tx, n int) { newThread(tx, o.account.ID, recipientPhone(n)) })
+	o.createOffer()
 
 	var id string
 	var waits []time.Duration
-	sent := &series{cost: meter{processes: o.processes()}}
-	sent.prepare = func(ctx context.Context) { id = o.createBroadcast(ctx, recipients) }
-	sent.measure = func(ctx context.Context) round {
-		waits = append(waits, o.sendWhileBroadcasting(ctx, id)...)
+	sent := &series{processes: o.processes()}
+	sent.prepare = func() { id = o.createBroadcast(recipients) }
+	sent.measure = func() round {
+		var last time.Time
+		poll(10*time.Millisecond, func() bool {
+			if time.Since(last) > directEvery {
+				last = time.Now()
+				waits = append(waits, o.sendDirect())
+			}
+			return o.isBroadcastSent(id)
+		})
 		return round{count: recipients}
 	}
-	direct := b.newDirectSends(o, recipients)
-	b.measureAll(ctx, sent, direct)
 
-	b.table.addRatio(sent, direct, 0.9, row{
-		id:   "P19",
-		what: fmt.Sprintf("broadcast, %d times to %d people, sent and recorded", b.rounds, recipients),
-	})
-	b.table.addLimited(ms(rig.Percentile(waits, 99)), 500, " ms", row{
-		id:     "P19",
-		what:   "POST → sent of a direct message while a broadcast runs, p99",
-		detail: fmt.Sprintf("%s; %d messages", latencyText(waits), len(waits)),
-	})
-}
-
-// newDirectSends measures sends of the template to the same people, until all of them were
-// sent and recorded.
-func (b *bench) newDirectSends(o *installation, recipients int) *series {
-	direct := load{address: o.Address, connections: 64, length: b.length, request: func() []byte {
+	direct := &series{name: "direct sends", after: o.awaitSent, processes: o.processes()}
+	sends := load{address: o.Address, connections: 64, length: b.length, request: func() []byte {
 		to := recipientPhone(int(o.sent.Add(1)) % recipients)
-		return o.request("POST", o.messages(),
-			`{"messaging_product":"chat","to":"`+to+`","type":"template","template":{"name":"offer","language":"en_US"}}`, "")
+		return o.request("POST", "/v1"+o.messages(),
+			`{"messaging_product":"chat","to":"`+to+`","type":"template","template":{"name":"offer","language":"en_US"}}`)
 	}}
-	return &series{
-		name:    "direct sends",
-		measure: func(ctx context.Context) round { return round{count: direct.run(ctx).count} },
-		after:   o.awaitSent,
-		cost:    meter{processes: o.processes()},
-	}
+	direct.measure = func() round { return round{count: sends.run().count} }
+	b.measureAll(sent, direct)
+
+	b.table.addRatio("P19", fmt.Sprintf("broadcast, %d times to %d people, sent and recorded", b.rounds, recipients), sent, direct, 0.9)
+	b.table.addLimited("P19", "POST → sent of a direct message while a broadcast runs, p99",
+		ms(rig.Percentile(waits, 99)), 500, " ms", fmt.Sprintf("%s; %d messages", latencyText(waits), len(waits)))
 }
 
-// createOffer creates the template and waits until the provider has approved it.
-func (o *installation) createOffer(ctx context.Context) {
+func (o *installation) createOffer() {
 	o.api.Call("POST", "/"+o.number+"/templates", offer, nil)
-	pollDatabase(ctx, o.db, 10*time.Millisecond, func(rx *storage.Rx) (bool, error) {
+	pollDatabase(o.db, 10*time.Millisecond, func(rx *storage.Rx) (bool, error) {
 		t, err := rx.Template(o.account.ID, "offer", "en_US")
 		return t.Status == storage.TemplateApproved, storage.IgnoreNotFound(err)
 	})
 }
 
-// sendWhileBroadcasting sends direct messages until everybody was sent to by a broadcast,
-// and returns how long each took.
-func (o *installation) sendWhileBroadcasting(ctx context.Context, id string) (waits []time.Duration) {
-	running, stop := context.WithCancel(ctx)
-	defer stop()
-	awaitEnd := rig.Go(func() {
-		defer stop()
-		o.awaitBroadcast(running, id)
-	})
-
-	for running.Err() == nil {
-		wait := o.sendDirect(ctx)
-		waits = append(waits, wait)
-		select {
-		case <-running.Done():
-		case <-time.After(directEvery - wait):
-		}
-	}
-	awaitEnd()
-	return waits
-}
-
-// createBroadcast makes a broadcast to people in a file, and returns its id.
-func (o *installation) createBroadcast(ctx context.Context, recipients int) (id string) {
+func (o *installation) createBroadcast(recipients int) (id string) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	_ = form.WriteField("broadcast", `{"name":"Offer","template":{"name":"offer","language":"en_US"}}`)
@@ -120,28 +81,26 @@ func (o *installation) createBroadcast(ctx context.Context, recipients int) (id 
 	form.Close()
 
 	var made struct{ Data struct{ ID string } }
-	o.api.CallContext(ctx, rig.Request{
+	o.api.Send(rig.Request{
 		Method: "POST", Path: "/" + o.number + "/broadcasts", Body: body.String(), ContentType: form.FormDataContentType(),
 	}, &made)
 	return made.Data.ID
 }
 
-func (o *installation) awaitBroadcast(ctx context.Context, id string) {
-	pollDatabase(ctx, o.db, 10*time.Millisecond, func(rx *storage.Rx) (bool, error) {
-		b, err := rx.Broadcast(o.account.ID, id)
-		if err == nil && (b.Failed > 0 || b.Skipped > 0 || b.Status == storage.BroadcastPaused) {
-			err = fmt.Errorf("a broadcast is %s, %d failed and %d were skipped", b.Status, b.Failed, b.Skipped)
-		}
-		return b.Waiting == 0, err
-	})
+// isBroadcastSent reports whether everybody was sent to by a broadcast, which must fail for nobody.
+func (o *installation) isBroadcastSent(id string) bool {
+	b := view(o.db, func(rx *storage.Rx) (storage.Broadcast, error) { return rx.Broadcast(o.account.ID, id) })
+	rig.Require(b.Failed == 0 && b.Skipped == 0 && b.Status != storage.BroadcastPaused,
+		"a broadcast is %s, %d failed and %d were skipped", b.Status, b.Failed, b.Skipped)
+	return b.Waiting == 0
 }
 
 // sendDirect sends one message, and returns how long it took from the POST until the
 // provider's answer was recorded.
-func (o *installation) sendDirect(ctx context.Context) time.Duration {
+func (o *installation) sendDirect() time.Duration {
 	began := time.Now()
-	id := o.create(o.messages(), `{"messaging_product":"chat","to":"`+personPhone(1)+`","type":"text","text":{"body":"direct"}}`)
-	pollDatabase(ctx, o.db, time.Millisecond, func(rx *storage.Rx) (bool, error) {
+	id := o.create(o.messages(), textTo(personPhone(1)))
+	pollDatabase(o.db, time.Millisecond, func(rx *storage.Rx) (bool, error) {
 		m, err := rx.Message(o.account.ID, id)
 		return m.Status != storage.MessageQueued, err
 	})

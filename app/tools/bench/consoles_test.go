@@ -25,17 +25,16 @@ func TestAConsoleReadsItsListAgainWhenItIsTold(t *testing.T) {
 		asked <- r.Header.Get("Cookie")
 		fmt.Fprint(w, "{}")
 	})
-	server := httptest.NewServer(mux)
-	defer server.Close()
-	defer server.CloseClientConnections()
+	web := httptest.NewServer(mux)
+	defer web.Close()
+	defer web.CloseClientConnections()
 
-	c := console{server: strings.TrimPrefix(server.URL, "http://"), cookie: "session=1", number: "106", hinted: make(chan struct{}, 1)}
-	lines := c.open()
-	go c.read(lines)
-	go func() { _ = rig.Catch(func() { c.follow(t.Context()) }) }()
+	s := &server{Server: &rig.Server{Address: strings.TrimPrefix(web.URL, "http://")}, number: "106"}
+	closeConsoles := s.openConsoles([]string{"session=1"}, 1)
 	if got := <-asked; got != "session=1" {
 		t.Errorf("the list was read by %q", got)
 	}
+	closeConsoles()
 }
 
 func TestNoWaitingJobRunsSoon(t *testing.T) {

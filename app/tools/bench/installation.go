@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -38,9 +37,9 @@ type server struct {
 	sent, received, read atomic.Int64
 }
 
-// startServer stores messages and starts a server on them. change, unless it is nil, does
-// something with the server before it starts.
-func (b *bench) startServer(ctx context.Context, address string, provider *rig.Simulator, messages int, change func(*server)) *server {
+// startServer stores messages and starts a server on them, which has a number of the provider. change,
+// unless it is nil, does something with the server before it starts.
+func (b *bench) startServer(address string, provider *rig.Simulator, messages int, change func(*server)) *server {
 	s := &server{
 		Server: &rig.Server{
 			Program: b.confab,
@@ -52,31 +51,27 @@ func (b *bench) startServer(ctx context.Context, address string, provider *rig.S
 		number: provider.PhoneNumberID,
 		api:    rig.Client{Base: "http://" + address + "/v1"},
 	}
-	defer rig.OnFailure(s.close)
-
 	s.org, s.api.Key = s.NewOrganization("Bench")
 	s.ConnectNumber(s.org, s.number, provider.WABAID, provider.AccessToken)
-	b.fill(ctx, s, messages, change)
-	s.Start()
-	s.db = b.openDatabase(s.Dir)
-	return s
-}
 
-// startSibling starts a second server on the provider of the first, as startServer does.
-func (b *bench) startSibling(ctx context.Context, o *installation, messages int, change func(*server)) *server {
-	return b.startServer(ctx, rig.Must(rig.FreeAddress()), o.provider, messages, change)
-}
-
-// fill stores old messages in the database of the server, which does not run yet, and lets
-// change do the rest. The database is closed afterwards, which folds its log into its file.
-func (b *bench) fill(ctx context.Context, s *server, messages int, change func(*server)) {
+	// The database is closed before the server starts, which folds its log into its file.
 	s.db = b.openDatabase(s.Dir)
-	s.account = view(ctx, s.db, func(rx *storage.Rx) (storage.Account, error) { return rx.AccountByNumber(s.number) })
-	s.past = prefill(ctx, s.db, s.account.ID, messages)
+	s.account = view(s.db, func(rx *storage.Rx) (storage.Account, error) { return rx.AccountByNumber(s.number) })
+	s.past = prefill(s.db, s.account.ID, messages)
 	if change != nil {
 		change(s)
 	}
 	rig.Check(s.db.Close())
+
+	s.Start()
+	s.db = b.openDatabase(s.Dir)
+	rig.Cleanup(func() { s.db.Close() })
+	return s
+}
+
+// startSibling starts a second server on the provider of the first, as startServer does.
+func (b *bench) startSibling(o *installation, messages int, change func(*server)) *server {
+	return b.startServer(rig.Must(rig.FreeAddress()), o.provider, messages, change)
 }
 
 func (b *bench) openDatabase(dir string) *storage.DB {
@@ -91,28 +86,19 @@ func (b *bench) openDatabase(dir string) *storage.DB {
 	}))
 }
 
-func (s *server) close() {
-	if s.db != nil {
-		s.db.Close()
-	}
-	s.Kill()
-	os.RemoveAll(s.Dir)
-}
-
-// awaitSent waits until no message is queued any more.
-func (s *server) awaitSent(ctx context.Context) {
-	pollDatabase(ctx, s.db, time.Millisecond, func(rx *storage.Rx) (bool, error) {
+func (s *server) awaitSent() {
+	pollDatabase(s.db, time.Millisecond, func(rx *storage.Rx) (bool, error) {
 		left, err := rx.Jobs(storage.JobFilter{Kind: "send", Limit: 1})
 		return len(left) == 0, err
 	})
 }
 
-// setCallbacks switches on or off whether the simulator reports sent and delivered.
-func (b *bench) setCallbacks(p *rig.Simulator, c callbacks) {
-	b.table.callbacks = c
+func (b *bench) setCallbacks(p *rig.Simulator, on bool) {
 	when := `"sent_ms":null,"delivered_ms":null`
-	if c == callbacksOn {
+	b.table.callbacks = "off"
+	if on {
 		when = `"sent_ms":50,"delivered_ms":200`
+		b.table.callbacks = "on"
 	}
 	p.Call("PATCH", "/_sim/settings", `{`+rig.Uncapped+`,"auto_read":false,`+when+`}`, nil)
 }
@@ -122,57 +108,37 @@ func (b *bench) setCallbacks(p *rig.Simulator, c callbacks) {
 type installation struct {
 	*server
 	provider *rig.Simulator
-	receiver *rig.Receiver
+	receiver *rig.Counter
 }
 
 // openInstallation starts an installation in which messages are stored already. The simulator does
 // not report about sent messages.
-func (b *bench) openInstallation(ctx context.Context, messages int) *installation {
-	o := &installation{}
-	defer rig.OnFailure(o.close)
-
+func (b *bench) openInstallation(messages int) *installation {
 	address := rig.Must(rig.FreeAddress())
-	o.provider = b.confab.StartSimulator(rig.Must(os.MkdirTemp(b.dir, "provider-*")), "http://"+address+"/provider/webhook", io.Discard)
-	b.setCallbacks(o.provider, callbacksOff)
-	o.receiver = b.self.StartReceiver()
-	o.server = b.startServer(ctx, address, o.provider, messages, nil)
-	return o
+	provider := b.confab.StartSimulator(rig.Must(os.MkdirTemp(b.dir, "provider-*")), "http://"+address+"/provider/webhook", io.Discard)
+	b.setCallbacks(provider, false)
+	return &installation{b.startServer(address, provider, messages, nil), provider, b.self.StartCounter()}
 }
 
-func (o *installation) close() {
-	if o.server != nil {
-		o.server.close()
-	}
-	if o.receiver != nil {
-		o.receiver.Kill()
-	}
-	if o.provider != nil {
-		o.provider.Kill()
-	}
-}
-
-// processes returns the processes whose processor time is measured.
 func (o *installation) processes() []process {
-	return []process{o.serverProcess(), {"provider", o.provider.CPUTime}, {"receiver", o.receiver.CPUTime}, loadGenerator}
+	return []process{
+		o.serverProcess(), {name: "provider", used: o.provider.CPUTime}, {name: "receiver", used: o.receiver.CPUTime},
+		ownProcess(loadGenerator),
+	}
 }
 
-// serverProcess is the process of the server, whose processor time is measured.
 func (s *server) serverProcess() process {
-	return process{"server", func() time.Duration { return s.Process().CPUTime() }}
+	return process{name: "server", used: func() time.Duration { return s.CPUTime() }}
 }
 
-// request returns the bytes of a request with the API key of the server. header is "", or
-// a line that is added.
-func (s *server) request(method, path, body, header string) []byte {
-	return formatRequest(s.Address, method, "/v1"+path, body, "Authorization: Bearer "+s.api.Key, header)
+func (s *server) request(method, path, body string) []byte {
+	return formatRequest(s.Address, method, path, body, "Authorization: Bearer "+s.api.Key)
 }
 
 func formatRequest(host, method, path, body string, headers ...string) []byte {
-	request := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\n", method, path, host)
+	request := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n", method, path, host)
 	for _, line := range headers {
-		if line != "" {
-			request = append(request, line+"\r\n"...)
-		}
+		request = append(request, line+"\r\n"...)
 	}
 	return fmt.Appendf(request, "Content-Length: %d\r\n\r\n%s", len(body), body)
 }
@@ -182,34 +148,29 @@ func (s *server) messages() string { return "/" + s.number + "/messages" }
 // message returns a request to send a message to the next person.
 func (s *server) message() []byte { return s.messageTo(s.sent.Add(1)) }
 
-// messageTo returns a request to send a message to the nth person.
 func (s *server) messageTo(n int64) []byte {
-	return s.request("POST", s.messages(),
-		`{"messaging_product":"chat","to":"`+personPhone(n)+`","type":"text","text":{"body":"`+rig.TimestampedText()+`"}}`, "")
+	return s.request("POST", "/v1"+s.messages(), textTo(personPhone(n)))
+}
+
+func textTo(phone string) string {
+	return `{"messaging_product":"chat","to":"` + phone + `","type":"text","text":{"body":"` + rig.TimestampedText() + `"}}`
 }
 
 // callback returns a signed callback of the provider with a message of the next person.
-func (o *installation) callback() []byte { return o.callbackOf(o.received.Add(1), 1) }
+func (o *installation) callback() []byte { return o.callbackOf(o.received.Add(1)) }
 
-// callbackOf returns a signed callback of the provider with the last each messages of
-// people up to the nth.
-func (o *installation) callbackOf(n int64, each int) []byte {
-	var contacts, messages []string
-	now := time.Now().Unix()
-	for i := n - int64(each) + 1; i <= n; i++ {
-		from := personPhone(i)[1:]
-		contacts = append(contacts, fmt.Sprintf(`{"profile":{"name":"Person %d"},"wa_id":%q,"user_id":"US.77%s"}`, i%people, from, from))
-		messages = append(messages, fmt.Sprintf(`{"from":%q,"from_user_id":"US.77%s","id":"wamid.HBgLMTU1NTAwMDExMTEVAgASGBQz%d",`+
-			`"timestamp":"%d","text":{"body":%q},"type":"text"}`, from, from, i, now, rig.TimestampedText()))
-	}
-
+// callbackOf returns a signed callback of the provider with a message of the nth person.
+func (o *installation) callbackOf(n int64) []byte {
+	from := personPhone(n)[1:]
+	contact := fmt.Sprintf(`{"profile":{"name":"Person %d"},"wa_id":%q,"user_id":"US.77%s"}`, n%people, from, from)
+	message := fmt.Sprintf(`{"from":%q,"from_user_id":"US.77%s","id":"wamid.HBgLMTU1NTAwMDExMTEVAgASGBQz%d",`+
+		`"timestamp":"%d","text":{"body":%q},"type":"text"}`, from, from, n, time.Now().Unix(), rig.TimestampedText())
 	body := fmt.Sprintf(`{"object":"whatsapp_business_account","entry":[{"id":%q,"changes":[{"value":{"messaging_product":"whatsapp",`+
 		`"metadata":{"display_phone_number":%q,"phone_number_id":%q},"contacts":[%s],"messages":[%s]},"field":"messages"}]}]}`,
-		o.provider.WABAID, strings.TrimPrefix(o.provider.PhoneNumber, "+"), o.provider.PhoneNumberID,
-		strings.Join(contacts, ","), strings.Join(messages, ","))
+		o.provider.WABAID, strings.TrimPrefix(o.provider.PhoneNumber, "+"), o.provider.PhoneNumberID, contact, message)
 
 	return formatRequest(o.Address, "POST", "/provider/webhook", body,
-		"Content-Type: application/json", "X-Hub-Signature-256: "+rig.ProviderSignature(o.provider.AppSecret, []byte(body)))
+		"X-Hub-Signature-256: "+rig.ProviderSignature(o.provider.AppSecret, []byte(body)))
 }
 
 func (s *server) create(path, body string) string {
@@ -218,7 +179,6 @@ func (s *server) create(path, body string) string {
 	return made.Data.ID
 }
 
-// subscribe subscribes a path of the receiver to a type of event.
 func (o *installation) subscribe(path, event string) (id string) {
 	return o.create("/webhook_subscriptions", fmt.Sprintf(`{"url":%q,"events":[%q]}`, o.receiver.URL+path, event))
 }

@@ -18,7 +18,8 @@ func TestAnInstallationThatCannotOpenSaysWhy(t *testing.T) {
 			b := newBench(t)
 			b.dir = t.TempDir()
 			spoil(b, filepath.Join(b.dir, "nothing"))
-			if err := rig.Catch(func() { b.openInstallation(t.Context(), 0) }); !errors.Is(err, fs.ErrNotExist) {
+			defer rig.Clean()
+			if err := rig.Catch(func() { b.openInstallation(0) }); !errors.Is(err, fs.ErrNotExist) {
 				t.Error(err)
 			}
 		})

@@ -31,8 +31,7 @@ func personPhone(n int64) string { return "+1555" + strconv.FormatInt(1_000_000+
 type history struct {
 	messages int
 	first    time.Time
-	took     time.Duration // to store it
-	ids      []string      // of a sample of the messages
+	ids      []string // of a sample of the messages
 }
 
 // at returns a time within the history, at which there are older and newer messages.
@@ -46,23 +45,17 @@ func (h history) id(n int64) string { return h.ids[n*7919%int64(len(h.ids))] }
 // prefill stores old messages, one person's after another's. So every B-tree grows at
 // its end, which is many times faster than in the order of time and leads to the same
 // shape.
-func prefill(ctx context.Context, db *storage.DB, account int64, messages int) history {
-	began := time.Now()
-	h := history{messages: messages, first: began.Add(-historySpan)}
+func prefill(db *storage.DB, account int64, messages int) history {
+	h := history{messages: messages, first: time.Now().Add(-historySpan)}
 	perCommit := max(1, messagesPerCommit*people/max(1, messages))
-	insertMany(ctx, db, people, perCommit, func(tx *storage.Tx, who int) error { return h.insertMessages(tx, account, who) })
-	h.took = time.Since(began)
+	insertMany(db, people, perCommit, func(tx *storage.Tx, who int) { h.insertMessages(tx, account, who) })
 	return h
 }
 
 // insertMessages stores the messages of one person, and keeps the ids of a sample.
-func (h *history) insertMessages(tx *storage.Tx, account int64, who int) error {
+func (h *history) insertMessages(tx *storage.Tx, account int64, who int) {
 	phone := personPhone(int64(who))
-	thread, err := newThread(tx, account, phone)
-	if err != nil {
-		return err
-	}
-
+	thread := newThread(tx, account, phone)
 	every := max(1, h.messages/samples)
 	step := historySpan / time.Duration(max(1, h.messages))
 	for i := who * h.messages / people; i < (who+1)*h.messages/people; i++ {
@@ -70,28 +63,21 @@ func (h *history) insertMessages(tx *storage.Tx, account int64, who int) error {
 		id := providerID(phone, i)
 		m := thread
 		m.ProviderID = &id
-		if err := tx.InsertMessage(&m); err != nil {
-			return err
-		}
+		rig.Check(tx.InsertMessage(&m))
 		if i%every == 0 {
 			h.ids = append(h.ids, m.ID)
 		}
 	}
-	return nil
 }
 
 // newThread stores a person with a conversation, and returns a message of it that is not
 // stored.
-func newThread(tx *storage.Tx, account int64, phone string) (m storage.Message, err error) {
+func newThread(tx *storage.Tx, account int64, phone string) storage.Message {
 	contact := storage.Contact{AccountID: account, PhoneNumber: &phone}
-	if err := tx.InsertContact(&contact); err != nil {
-		return m, err
-	}
-
-	conversation, err := tx.EnsureConversation(account, contact.ID)
+	rig.Check(tx.InsertContact(&contact))
 	return storage.Message{
 		AccountID:      account,
-		ConversationID: conversation.ID,
+		ConversationID: rig.Must(tx.EnsureConversation(account, contact.ID)).ID,
 		ContactID:      contact.ID,
 		Direction:      storage.Outbound,
 		Type:           "text",
@@ -99,17 +85,15 @@ func newThread(tx *storage.Tx, account int64, phone string) (m storage.Message, 
 		Source:         storage.SourceAPI,
 		PhoneNumber:    &phone,
 		Content:        storage.JSON(`{"body":"a message of the past"}`),
-	}, err
+	}
 }
 
-// insertMany calls insert with every number below count, with so many in a commit.
-func insertMany(ctx context.Context, db *storage.DB, count, perCommit int, insert func(tx *storage.Tx, n int) error) {
+// insertMany calls insert with every number below count, with so many in a commit, which fails if insert does.
+func insertMany(db *storage.DB, count, perCommit int, insert func(tx *storage.Tx, n int)) {
 	for from := 0; from < count; from += perCommit {
-		rig.Check(db.Update(ctx, func(tx *storage.Tx) error {
+		rig.Check(db.Update(context.Background(), func(tx *storage.Tx) error {
 			for n := from; n < min(count, from+perCommit); n++ {
-				if err := insert(tx, n); err != nil {
-					return err
-				}
+				insert(tx, n)
 			}
 			return nil
 		}))

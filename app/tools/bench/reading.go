@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -19,8 +18,6 @@ import (
 const (
 	// storedMessages is how many messages there are to read.
 	storedMessages = 20_000
-	// readConnections is how many clients read at the same time.
-	readConnections = 64
 	// listReaders is how many clients read lists while others send.
 	listReaders = 8
 	// senders is how many connections send meanwhile.
@@ -29,85 +26,54 @@ const (
 
 // reading compares GET message with the most that HTTP allows, and measures what lists
 // cost and how much their reading delays sends.
-func (b *bench) reading(ctx context.Context, o *installation) {
-	b.measureGet(ctx, o.server)
-	b.measureLists(ctx, o.server)
-	b.measureSendsWhileListing(ctx, o.server)
+func (b *bench) reading(o *installation) {
+	b.measureReads(o.server)
+	b.measureSendsWhileListing(o.server)
 }
 
 func (s *server) get() []byte {
-	return s.request("GET", s.messages()+"/"+s.past.id(s.read.Add(1)), "", "")
+	return s.request("GET", "/v1"+s.messages()+"/"+s.past.id(s.read.Add(1)), "")
 }
 
 // list returns a request for a page of messages, somewhere in the history.
 func (s *server) list() []byte {
 	before := url.QueryEscape(s.past.at(s.read.Add(1)).UTC().Format(time.RFC3339))
-	return s.request("GET", s.messages()+"?limit=20&created_before="+before, "", "")
+	return s.request("GET", "/v1"+s.messages()+"?limit=20&created_before="+before, "")
 }
 
-// measureGet measures GET message interleaved with the ceiling, which has no database.
-func (b *bench) measureGet(ctx context.Context, s *server) {
+// measureReads measures GET message interleaved with the ceiling, which has no database, and with a list.
+func (b *bench) measureReads(s *server) {
 	ceiling := b.self.StartService("ceiling", s.api.Key)
-	defer ceiling.Kill()
+	on := func(address string, used func() time.Duration, request func() []byte) *series {
+		return b.newSeries(load{address: address, connections: 64, request: request}, nil,
+			process{name: "server", used: used}, ownProcess(loadGenerator))
+	}
+	most, one := on(ceiling.URL[len("http://"):], ceiling.CPUTime, s.get), on(s.Address, s.CPUTime, s.get)
+	page := on(s.Address, s.CPUTime, func() []byte { return s.request("GET", "/v1"+s.messages()+"?limit=25", "") })
+	most.name = "router, key check and JSON alone"
+	b.measureAll(most, one, page)
 
-	ours := b.newSeries(load{address: s.Address, connections: readConnections, request: s.get}, nil, s.serverProcess(), loadGenerator)
-	most := b.newSeries(load{address: ceiling.URL[len("http://"):], connections: readConnections, request: s.get}, nil,
-		process{"server", ceiling.CPUTime}, loadGenerator)
-	most.name = "that"
-	b.measureAll(ctx, ours, most)
-
-	b.table.addRate(most, row{what: "machine: router, key check and JSON of a message alone, " + connectionsText(readConnections)})
-	b.table.addRatio(ours, most, 0.5, row{id: "P14", what: "GET message, " + connectionsText(readConnections)})
+	b.table.addRatio("P14", "GET message, 64 connections", one, most, 0.5)
+	b.table.addRate("", "GET 25 messages, 64 connections", page)
 }
 
-// measureLists measures what else clients read most. The figures only inform: what a
-// page costs is to be compared with what it cost before.
-func (b *bench) measureLists(ctx context.Context, s *server) {
-	reads := []struct {
-		what, path, header string
-		status             int
-	}{
-		{"GET message that has not changed (304)", "/messages/" + s.past.id(1), "If-None-Match: *", http.StatusNotModified},
-		{"GET 25 messages", "/messages?limit=25", "", http.StatusOK},
-		{"GET 25 conversations", "/conversations?limit=25", "", http.StatusOK},
-		{"GET 25 contacts", "/contacts?limit=25", "", http.StatusOK},
-	}
-
-	var all []*series
-	for _, r := range reads {
-		request := func() []byte { return s.request("GET", "/"+s.number+r.path, "", r.header) }
-		l := load{address: s.Address, connections: readConnections, request: request, status: r.status}
-		all = append(all, b.newSeries(l, nil, s.serverProcess(), loadGenerator))
-	}
-	b.measureAll(ctx, all...)
-	for i, r := range reads {
-		b.table.addRate(all[i], row{what: r.what + ", " + connectionsText(readConnections)})
-	}
-}
-
-// measureSendsWhileListing measures how long sends take, alone and while lists are read.
-func (b *bench) measureSendsWhileListing(ctx context.Context, s *server) {
+func (b *bench) measureSendsWhileListing(s *server) {
 	sends := load{address: s.Address, connections: senders, length: b.length, request: s.message}
 	lists := load{address: s.Address, connections: listReaders, length: b.length, request: s.list}
-	var read []float64
-
 	p99 := func() float64 {
-		r := sends.run(ctx)
-		s.awaitSent(ctx)
+		r := sends.run()
+		s.awaitSent()
 		return ms(rig.Percentile(r.waits, 99))
 	}
 	disturbed := func() float64 {
-		awaitLists := rig.Go(func() { read = append(read, lists.run(ctx).perSecond) })
+		awaitLists := rig.Go(func() { lists.run() })
 		defer awaitLists()
 		return p99()
 	}
 
-	medians := b.interleave(ctx, p99, disturbed)
-	b.table.addSlowdown(medians[1], medians[0], 3, row{
-		id:     "P12",
-		what:   fmt.Sprintf("p99 of a send, %d connections, while %d clients read lists", senders, listReaders),
-		detail: fmt.Sprintf("; %s lists of 20", perSecond(median(read))),
-	})
+	medians := b.interleave(p99, disturbed)
+	b.table.addSlowdown("P12", fmt.Sprintf("p99 of a send, %d connections, while %d clients read lists", senders, listReaders),
+		medians[1], medians[0], 3)
 }
 
 // message has the shape of a message in the API's answer: as many fields, of the same types.
@@ -119,16 +85,6 @@ type message struct {
 	EditedAt                                                               *time.Time
 	CreatedAt, UpdatedAt                                                   time.Time
 	Text                                                                   map[string]string
-}
-
-func sampleMessage(id string) message {
-	from, to, wamid, now := "+15550000000", "+15551000000", "wamid.bench", time.Now()
-	return message{
-		ID: id, Object: "message", Direction: "outbound", Type: "text", Status: "sent", Source: "api", ContactID: id, ConversationID: id,
-		From: &from, To: &to, MessageID: &wamid,
-		CreatedAt: now, UpdatedAt: now,
-		Text: map[string]string{"body": "a message of the past"},
-	}
 }
 
 // ceiling serves GET message without a database: a router, the check of a key, and the
@@ -148,10 +104,12 @@ func ceiling(args []string) {
 			return
 		}
 
-		body, _ := json.Marshal(struct { // which cannot fail
-			Data      message
-			RequestID string
-		}{sampleMessage(p.ByName("id")), "req_bench"})
+		id, now := p.ByName("id"), time.Now()
+		body, _ := json.Marshal(map[string]any{"data": message{ // which cannot fail
+			ID: id, Object: "message", Direction: "outbound", Type: "text", Status: "sent", Source: "api",
+			ContactID: id, ConversationID: id, From: &id, To: &id, MessageID: &id,
+			CreatedAt: now, UpdatedAt: now, Text: map[string]string{"body": "a message of the past"},
+		}})
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		w.Write(body)

@@ -15,53 +15,48 @@ import (
 )
 
 const (
-	replicaRate        = 2000
-	replicaConnections = 64
-	replicaKills       = 100
+	replicaRate  = 2000
+	replicaKills = 100
 	// restoredMessages make about a gigabyte.
 	restoredMessages = 1_700_000
 )
 
 // replica measures what a replica costs a server, and what is lost without it.
-func (b *bench) replica(ctx context.Context, o *installation) {
+func (b *bench) replica(o *installation) {
 	store := b.self.StartStorage()
-	defer store.Kill()
-	with := b.startSibling(ctx, o, 0, func(s *server) { s.Env = append(s.Env, store.Settings()...) })
-	defer with.close()
+	with := b.startSibling(o, 0, func(s *server) { s.Env = append(s.Env, store.Settings()...) })
 
-	b.replicaCost(ctx, o, with, store)
-	b.replicaKills(ctx, with, store.Address("replica"))
-	b.takeOver(ctx, o, with, store.Address("replica"))
-	b.restoreCold(ctx, o)
+	b.replicaCost(o, with, store)
+	b.replicaKills(with, store.Address("replica"))
+	b.takeOver(o, with, store.Address("replica"))
+	b.restoreCold(o)
 }
 
-// replicaCost measures a server with a replica beside one without.
-func (b *bench) replicaCost(ctx context.Context, o *installation, with *server, store *rig.Storage) {
+func (b *bench) replicaCost(o *installation, with *server, store *rig.Storage) {
 	compare := func(rate int, least float64, what string) {
 		on := func(s *server) *series {
-			sends := load{address: s.Address, connections: replicaConnections, rate: rate, request: s.message}
+			sends := load{address: s.Address, connections: 64, rate: rate, request: s.message}
 			return b.newSeries(sends, s.awaitSent, s.serverProcess())
 		}
 		base, s := on(o.server), on(with)
 		base.name = "without"
-		b.measureAll(ctx, base, s)
-		b.table.addRatio(s, base, least, row{id: "P23", what: what})
+		b.measureAll(base, s)
+		b.table.addRatio("P23", what, s, base, least)
 	}
 
-	watched, stop := context.WithCancel(ctx)
+	var peaks replicaPeaks
+	watched, stop := context.WithCancel(context.Background())
 	defer stop()
-	seen := make(chan replicaPeaks, 1)
-	go func() { seen <- with.watchReplica(watched) }()
+	awaitPeaks := rig.Go(func() { peaks = with.watchReplica(watched) })
 	compare(replicaRate, 0.98, fmt.Sprintf("POST message at %d/s, with a replica", replicaRate))
-	compare(0, 0.6, "POST message, "+connectionsText(replicaConnections)+", with a replica")
+	compare(0, 0.6, "POST message, 64 connections, with a replica")
 	stop()
-	peaks := <-seen
+	awaitPeaks()
 
-	b.table.addLimited(rig.Percentile(peaks.lags, 99), 1, " s", row{
-		id: "P23", what: "lag of the replica, p99", detail: fmt.Sprintf("%d samples", len(peaks.lags)),
-	})
-	b.table.addLimited(megabytes(peaks.log), 256, " MB", row{id: "P23", what: "write-ahead log, at most"})
-	b.table.addLimited(megabytes(peaks.child), 60, " MB", row{id: "P23", what: "memory of the child, at most"})
+	b.table.addLimited("P23", "lag of the replica, p99",
+		rig.Percentile(peaks.lags, 99), 1, " s", fmt.Sprintf("%d samples", len(peaks.lags)))
+	b.table.addLimited("P23", "write-ahead log, at most", megabytes(peaks.log), 256, " MB", "")
+	b.table.addLimited("P23", "memory of the child, at most", megabytes(peaks.child), 60, " MB", "")
 
 	store.Break(rig.StorageSilent)
 	compare(replicaRate, 0.98, fmt.Sprintf("POST message at %d/s, while the storage is away", replicaRate))
@@ -75,10 +70,9 @@ type replicaPeaks struct {
 
 var lagMetric = regexp.MustCompile(`(?m)^confab_replica_lag_seconds (\S+)$`)
 
-// watchReplica looks at the replica of a server until ctx ends.
 func (s *server) watchReplica(ctx context.Context) (p replicaPeaks) {
-	for ctx.Err() == nil {
-		_, text, err := rig.Client{Base: s.URL()}.Do(ctx, rig.Request{Method: "GET", Path: "/metrics"})
+	for ; ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
+		_, text, err := rig.Client{Base: s.URL()}.Do(context.Background(), rig.Request{Method: "GET", Path: "/metrics"})
 		if found := lagMetric.FindSubmatch(text); err == nil && found != nil {
 			lag, _ := strconv.ParseFloat(string(found[1]), 64) // which the server wrote
 			p.lags = append(p.lags, lag)
@@ -87,11 +81,6 @@ func (s *server) watchReplica(ctx context.Context) (p replicaPeaks) {
 			p.log = max(p.log, info.Size())
 		}
 		p.child = max(p.child, s.ChildMemory())
-
-		select {
-		case <-ctx.Done():
-		case <-time.After(100 * time.Millisecond):
-		}
 	}
 	return p
 }
@@ -115,25 +104,22 @@ func (b *bench) restoreElsewhere(s *server, replica string) (messages, bytes int
 	began := time.Now()
 	other.Command("restore", replica)
 	took = time.Since(began)
-	facts := rig.Must(storage.ReadCopy(storage.DatabaseFile(other.Dir), nil))
-	return facts.Messages, fileSize(other.Dir), took
+	file := storage.DatabaseFile(other.Dir)
+	return rig.Must(storage.ReadCopy(file, nil)).Messages, rig.Must(os.Stat(file)).Size(), took
 }
 
 // replicaKills loses the machine of a server again and again while one client writes, and
 // restores the replica elsewhere. What is there must be the first so many that were written.
-func (b *bench) replicaKills(ctx context.Context, s *server, replica string) {
-	kills := replicaKills
-	if b.quick {
-		kills /= 20
-	}
+func (b *bench) replicaKills(s *server, replica string) {
 	var most time.Duration
+	kills := min(replicaKills, b.messages/20_000)
 	for range kills {
-		s.AwaitReplica(ctx, replicaBehind)
-		before := s.countStored(ctx).Messages
+		s.AwaitReplica(replicaBehind)
+		before := s.countStored().Messages
 
 		var acknowledged []time.Time
 		for began := time.Now(); time.Since(began) < 1500*time.Millisecond; {
-			s.create(s.messages(), `{"messaging_product":"chat","to":"`+personPhone(s.sent.Add(1))+`","type":"text","text":{"body":"x"}}`)
+			s.create(s.messages(), textTo(personPhone(s.sent.Add(1))))
 			acknowledged = append(acknowledged, time.Now())
 		}
 		killed := time.Now()
@@ -142,40 +128,34 @@ func (b *bench) replicaKills(ctx context.Context, s *server, replica string) {
 		s.Start()
 
 		kept := found - before // one may be there that was not acknowledged any more
-		if kept < 0 {
-			rig.Check(fmt.Errorf("%d messages were restored, and %d had been sent before", found, before))
-		}
+		rig.Require(kept >= 0, "%d messages were restored, and %d had been sent before", found, before)
 		if kept < int64(len(acknowledged)) {
 			most = max(most, killed.Sub(acknowledged[kept]))
 		}
 	}
-	b.table.addLimited(most.Seconds(), 1, " s", row{
-		id: "P23", what: "lost with the machine, at most", detail: fmt.Sprintf("%d kills, each restored and verified", kills),
-	})
+	b.table.addLimited("P23", "lost with the machine, at most",
+		most.Seconds(), 1, " s", fmt.Sprintf("%d kills, each restored and verified", kills))
 }
 
 // takeOver measures how long a standby takes to be the server, and counts what was sent twice.
-func (b *bench) takeOver(ctx context.Context, o *installation, s *server, replica string) {
+func (b *bench) takeOver(o *installation, s *server, replica string) {
 	standby := &rig.Server{Program: s.Program, Dir: b.emptyDir(s), Env: s.Env, Address: rig.Must(rig.FreeAddress())}
-	process := s.Program.Start(os.Stderr, s.Env, "standby", replica, "--data-dir", standby.Dir, "--listen", standby.Address)
-	defer process.Kill()
+	process := s.With(s.Env).Start(os.Stderr, "standby", replica, "--data-dir", standby.Dir, "--listen", standby.Address)
 	process.WaitReady(standby.URL() + "/livez")
-	s.AwaitReplica(ctx, replicaBehind)
-	sleep(ctx, 5*time.Second) // until it has a copy
+	s.AwaitReplica(replicaBehind)
+	time.Sleep(5 * time.Second) // until it has a copy
 
 	began := time.Now()
-	load{address: s.Address, connections: 4, rate: 200, length: 2 * time.Second, request: s.message}.run(ctx)
+	load{address: s.Address, connections: 4, rate: 200, length: 2 * time.Second, request: s.message}.run()
 	killed := time.Now()
 	s.Lose()
 	standby.Command("promote")
-	b.table.addLimited(time.Since(killed).Seconds(), 15, " s", row{id: "P23", what: "a standby promoted, from the loss on"})
+	b.table.addLimited("P23", "a standby promoted, from the loss on", time.Since(killed).Seconds(), 15, " s", "")
 
-	sleep(ctx, 40*time.Second) // those that count as begun wait for provider.reconcile_window
+	time.Sleep(40 * time.Second) // those that count as begun wait for provider.reconcile_window
 	twice, early := o.sentTwice(began, killed.Add(-time.Second))
-	b.table.addLimited(float64(early), 0, "", row{
-		id: "P23", what: "sent twice, called more than a second before the loss",
-		detail: fmt.Sprintf("%d within the second", twice-early),
-	})
+	b.table.addLimited("P23", "sent twice, called more than a second before the loss",
+		float64(early), 0, "", fmt.Sprintf("%d within the second", twice-early))
 }
 
 // sentTwice counts the messages that the provider got twice, the first time since one time,
@@ -207,20 +187,13 @@ func (o *installation) sentTwice(since, before time.Time) (all, early int) {
 	return all, early
 }
 
-// restoreCold measures how long a large replica takes to be restored and verified.
-func (b *bench) restoreCold(ctx context.Context, o *installation) {
-	messages := min(restoredMessages, b.messages)
-	if messages == 0 {
-		return
-	}
+func (b *bench) restoreCold(o *installation) {
 	replica := "file://" + rig.Must(os.MkdirTemp(b.dir, "replica-*"))
-	large := b.startSibling(ctx, o, messages, func(s *server) { s.Env = append(s.Env, "CONFAB_REPLICA__URL="+replica) })
-	defer large.close()
-	large.AwaitReplica(ctx, replicaBehind)
+	replicated := func(s *server) { s.Env = append(s.Env, "CONFAB_REPLICA__URL="+replica) }
+	large := b.startSibling(o, min(restoredMessages, b.messages), replicated)
+	large.AwaitReplica(replicaBehind)
 
 	_, bytes, took := b.restoreElsewhere(large, replica)
-	b.table.addLimited(took.Seconds()*(1<<30)/float64(bytes), 60, " s/GB", row{
-		id: "P23", what: "a replica restored cold, and verified",
-		detail: fmt.Sprintf("%.0f MB in %.1f s", megabytes(bytes), took.Seconds()),
-	})
+	b.table.addLimited("P23", "a replica restored cold, and verified",
+		took.Seconds()*(1<<30)/float64(bytes), 60, " s/GB", fmt.Sprintf("%.0f MB in %.1f s", megabytes(bytes), took.Seconds()))
 }

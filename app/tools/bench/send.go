@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -9,97 +8,85 @@ import (
 	"confab/storage"
 )
 
-// send measures messages from the POST until the provider's answer is recorded: how many
-// are accepted, and how many are sent and recorded.
-func (b *bench) send(ctx context.Context, o *installation) {
-	for _, c := range []callbacks{callbacksOff, callbacksOn} {
-		b.setCallbacks(o.provider, c)
-		for _, connections := range []int{1, 16, 64} {
-			s := b.newSends(o.server, connections, o.processes()...)
-			b.measureAll(ctx, s)
-			b.table.addRate(s, row{
-				id:     "P1",
-				what:   "POST message accepted durably, " + connectionsText(connections),
-				detail: fmt.Sprintf("%s; sent and recorded %s", latencyText(s.waits), perSecond(median(s.whole))),
-			})
-		}
+// send measures how many messages are accepted, once while each is sent, and once while sends are held
+// back. It compares that with the creation of one record in PocketBase, if there is one.
+func (b *bench) send(o *installation) {
+	var peer *pocketbase
+	if b.pocketbasePath != "" {
+		peer = b.startPocketBase()
 	}
-	o.checkStored(ctx)
-}
+	slow := b.startSibling(o, 0, func(s *server) { s.Env = append(s.Env, "CONFAB_PROVIDER__MESSAGES_PER_SECOND=1") })
 
-// inbound measures callbacks of the provider with messages of people. They are answered
-// when the messages are stored with their events.
-func (b *bench) inbound(ctx context.Context, o *installation) {
-	for _, step := range []struct{ connections, each int }{{1, 1}, {16, 1}, {64, 1}, {4, 50}} {
-		callback := func() []byte { return o.callbackOf(o.received.Add(int64(step.each)), step.each) }
-		s := b.newSeries(load{address: o.Address, connections: step.connections, request: callback, each: step.each}, nil,
-			o.serverProcess(), loadGenerator)
-		b.measureAll(ctx, s)
-		b.table.addRate(s, row{
-			what: fmt.Sprintf("texts of people stored with their events, %d a callback, %s",
-				step.each, connectionsText(step.connections)),
-			detail: latencyText(s.waits),
-		})
+	for _, step := range []struct {
+		connections     int
+		accepted, whole float64 // goals
+	}{{64, 5, 3}, {16, 4, 2.5}, {1, 2.5, 2}} {
+		held := b.newSeries(load{address: slow.Address, connections: step.connections, request: slow.message}, nil, slow.serverProcess())
+		sent := b.newSends(o.server, step.connections, o.serverProcess())
+		what := fmt.Sprintf("POST message accepted durably, connections: %d, ", step.connections)
+		whatHeld, whatSent := what+"sends wait for their turn", what+"each is sent"
+		if peer == nil {
+			b.measureAll(held, sent)
+			b.table.addRate("P1", whatHeld, held)
+			b.table.addRate("P1", whatSent, sent)
+			continue
+		}
+
+		record := b.newSeries(load{address: peer.address, connections: step.connections, request: peer.record}, nil,
+			process{name: "PocketBase", used: peer.CPUTime})
+		record.name = "records of PocketBase"
+		b.measureAll(record, held, sent)
+		b.table.addRatio("P1", whatHeld, held, record, step.accepted)
+		b.table.addRatio("P1", whatSent, sent, record, step.whole)
 	}
-	o.checkStored(ctx)
+	o.checkStored()
 }
 
 // checkStored checks that every acknowledged message is stored once and with its event,
 // and that the provider refused none.
-func (s *server) checkStored(ctx context.Context) {
-	acknowledged, there := s.sent.Load()+s.received.Load(), s.countStored(ctx)
-	failed := view(ctx, s.db, func(rx *storage.Rx) ([]storage.Message, error) {
+func (s *server) checkStored() {
+	acknowledged, there := s.sent.Load()+s.received.Load(), s.countStored()
+	failed := view(s.db, func(rx *storage.Rx) ([]storage.Message, error) {
 		failed, _, err := rx.Messages(s.account.ID, storage.MessageFilter{Status: storage.MessageFailed}, storage.First, 1)
 		return failed, err
 	})
-	if there.Messages != acknowledged || there.Events < acknowledged || len(failed) > 0 {
-		rig.Check(fmt.Errorf("%d messages were acknowledged, %d are there, with %d events; some failed: %t",
-			acknowledged, there.Messages, there.Events, len(failed) > 0))
-	}
+	rig.Require(there.Messages == acknowledged && there.Events >= acknowledged && len(failed) == 0,
+		"%d messages were acknowledged, %d are there, with %d events; some failed: %t",
+		acknowledged, there.Messages, there.Events, len(failed) > 0)
 }
 
-func (s *server) countStored(ctx context.Context) storage.PurgeCounts {
-	return view(ctx, s.db, func(rx *storage.Rx) (storage.PurgeCounts, error) {
+func (s *server) countStored() storage.PurgeCounts {
+	return view(s.db, func(rx *storage.Rx) (storage.PurgeCounts, error) {
 		return rx.CountPurge(storage.PurgeScope{Before: storage.Now().Add(time.Hour)}) // which counts all
 	})
 }
 
-// waitingJobs is how many jobs wait while messages are accepted, unless it is a quick look.
+// waitingJobs is how many jobs wait while messages are accepted.
 const waitingJobs = 100_000
 
 // waiting compares a server with very many jobs that wait for their time with one that has
 // none: sends that a slow number holds up, sends for later, and deliveries
 // that will be tried again.
-func (b *bench) waiting(ctx context.Context, o *installation) {
-	jobs := waitingJobs
-	if b.quick {
-		jobs /= 10
-	}
+func (b *bench) waiting(o *installation) {
+	jobs := min(waitingJobs, b.messages/10)
 
 	// They are due in an hour or later, so that none of them runs while something is measured.
-	busy := b.startSibling(ctx, o, fewMessages, func(s *server) {
-		insertMany(ctx, s.db, jobs, 1000, func(tx *storage.Tx, n int) error {
-			_, err := tx.Enqueue(waitingJob(s.account.ID, n, tx.Now))
-			return err
-		})
+	busy := b.startSibling(o, fewMessages, func(s *server) {
+		insertMany(s.db, jobs, 1000, func(tx *storage.Tx, n int) { rig.Must(tx.Enqueue(waitingJob(s.account.ID, n, tx.Now))) })
 	})
-	defer busy.close()
 
 	with, without := b.newDueSends(busy), b.newDueSends(o.server)
 	without.name = "that with none"
-	b.measureAll(ctx, without, with)
-	b.table.addRatio(with, without, 0.95, row{
-		id:   "P17",
-		what: fmt.Sprintf("POST message accepted, 64 connections, while %d jobs wait", jobs),
-	})
+	b.measureAll(without, with)
+	b.table.addRatio("P17", fmt.Sprintf("POST message accepted, 64 connections, while %d jobs wait", jobs), with, without, 0.95)
 }
 
 // newDueSends measures sends to one of two servers. A round ends when no message is left that
 // could be sent: all those in the queue are due later.
 func (b *bench) newDueSends(s *server) *series {
 	sends := b.newSends(s, 64, s.serverProcess())
-	sends.after = func(ctx context.Context) {
-		pollDatabase(ctx, s.db, 5*time.Millisecond, func(rx *storage.Rx) (bool, error) {
+	sends.after = func() {
+		pollDatabase(s.db, 5*time.Millisecond, func(rx *storage.Rx) (bool, error) {
 			left, _, err := rx.Messages(s.account.ID, storage.MessageFilter{Status: storage.MessageQueued}, storage.First, 1)
 			return len(left) == 0, err
 		})
@@ -107,7 +94,6 @@ func (b *bench) newDueSends(s *server) *series {
 	return sends
 }
 
-// waitingJob is the nth job that waits.
 func waitingJob(account int64, n int, now storage.Time) storage.NewJob {
 	due := now.Add(time.Hour + time.Duration(n)*time.Second/10)
 	message := storage.AboutMessage{

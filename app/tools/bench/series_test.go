@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -45,12 +44,6 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-func TestOver(t *testing.T) {
-	if one, many := connectionsText(1), connectionsText(64); one != "1 connection" || many != "64 connections" {
-		t.Error(one, many)
-	}
-}
-
 func TestInterleaveTakesTurnsAndReturnsMedians(t *testing.T) {
 	b := &bench{rounds: 3}
 	var order []string
@@ -62,7 +55,7 @@ func TestInterleaveTakesTurnsAndReturnsMedians(t *testing.T) {
 			return v
 		}
 	}
-	medians := b.interleave(t.Context(), measure("a", 1, 30, 2), measure("b", 10, 20, 300))
+	medians := b.interleave(measure("a", 1, 30, 2), measure("b", 10, 20, 300))
 	if !slices.Equal(order, []string{"a", "b", "a", "b", "a", "b"}) {
 		t.Error(order)
 	}
@@ -75,61 +68,52 @@ func TestInterleaveEndsWithTheFirstFault(t *testing.T) {
 	b := &bench{rounds: 3}
 	broken := errors.New("broken")
 	runs := 0
-	err := rig.Catch(func() { b.interleave(t.Context(), func() float64 { runs++; return rig.Must(0.0, broken) }) })
+	err := rig.Catch(func() { b.interleave(func() float64 { runs++; return rig.Must(0.0, broken) }) })
 	if !errors.Is(err, broken) || runs != 1 {
-		t.Error(err, runs)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	runs = 0
-	err = rig.Catch(func() { b.interleave(ctx, func() float64 { runs++; return 0 }) })
-	if !errors.Is(err, context.Canceled) || runs != 0 {
 		t.Error(err, runs)
 	}
 }
 
-func TestMeterSharesProcessorTime(t *testing.T) {
-	var server, load time.Duration
-	m := meter{processes: []process{
-		{"server", func() time.Duration { return server }},
-		{loadGenerator.name, func() time.Duration { return load }},
-	}}
-	for _, used := range []time.Duration{time.Millisecond, 3 * time.Millisecond, 2 * time.Millisecond} {
-		m.begin()
-		server += used
-		load += time.Millisecond
-		m.end(10)
+func TestASeriesSharesProcessorTime(t *testing.T) {
+	var used, load, more time.Duration
+	s := &series{
+		measure: func() round {
+			used += more
+			load += time.Millisecond
+			return round{count: 10}
+		},
+		processes: []process{
+			{name: "server", used: func() time.Duration { return used }},
+			{name: loadGenerator, used: func() time.Duration { return load }},
+		},
 	}
-	if got := m.String(); got != "µs of processor each: server 200, load generator 100" {
+	for _, more = range []time.Duration{time.Millisecond, 3 * time.Millisecond, 2 * time.Millisecond} {
+		s.measureRound()
+	}
+	if got := s.costText(); got != "µs of processor each: server 200, load generator 100" {
 		t.Error(got)
 	}
-	if got := m.sum(); got != 200 {
+	if got := s.cost(); got != 200 {
 		t.Errorf("%v µs without the load generator, want 200", got)
 	}
 }
 
 func TestGeneratorUsesProcessorTime(t *testing.T) {
-	for before := loadGenerator.used(); loadGenerator.used() <= before; {
+	for before := ownProcess("").used(); ownProcess("").used() <= before; {
 	}
 }
 
 func TestNothingIsPolledForever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		err := rig.Catch(func() { poll(t.Context(), time.Second, func() bool { return false }) })
+		err := rig.Catch(func() { poll(time.Second, func() bool { return false }) })
 		if err == nil || !strings.Contains(err.Error(), "did not happen") {
 			t.Error(err)
 		}
 
 		calls := 0
-		poll(t.Context(), time.Second, func() bool { calls++; return calls == 3 })
+		poll(time.Second, func() bool { calls++; return calls == 3 })
 		if calls != 3 {
 			t.Error(calls)
-		}
-
-		ctx, cancel := context.WithCancel(t.Context())
-		err = rig.Catch(func() { poll(ctx, time.Hour, func() bool { cancel(); return false }) })
-		if !errors.Is(err, context.Canceled) {
-			t.Error(err)
 		}
 	})
 }

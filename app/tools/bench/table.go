@@ -1,28 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
+	"io"
 	"strings"
-	"text/tabwriter"
-)
-
-type row struct {
-	id        string // of the goal, such as P3, if it has one
-	what      string
-	callbacks callbacks
-	figure    string
-	detail    string // a ratio, percentiles, what it cost
-	goal      *goal  // nil where the figure only informs
-}
-
-// callbacks says whether the simulator reported sent and delivered during a measurement.
-// It is "" if there was no provider.
-type callbacks string
-
-const (
-	callbacksOff callbacks = "off"
-	callbacksOn  callbacks = "on"
 )
 
 type goal struct {
@@ -40,77 +21,65 @@ func atMost(value, limit float64, unit string) *goal {
 	return &goal{fmt.Sprintf("≤ %g%s", limit, unit), value <= limit}
 }
 
+// table prints each row as soon as it is measured.
 type table struct {
-	rows      []row
-	callbacks callbacks // of the rows that are added now
+	out       io.Writer
+	callbacks string // on or off: whether the simulator reports sent and delivered now
+	met       int
+	missed    []string
 }
 
-func (t *table) add(r row) {
-	r.callbacks = cmp.Or(r.callbacks, t.callbacks)
-	t.rows = append(t.rows, r)
+func (t *table) print(id, what, callbacks, figure, goal, verdict, detail string) {
+	line := fmt.Sprintf("%-3s  %-88s  %-9s  %10s  %-9s  %-7s  %s", id, what, callbacks, figure, goal, verdict, detail)
+	fmt.Fprintln(t.out, strings.TrimRight(line, " "))
+}
+
+func (t *table) begin() { t.print("", "WHAT", "CALLBACKS", "FIGURE", "GOAL", "VERDICT", "DETAIL") }
+
+// add prints a row. id is that of the goal, such as P3, if it has one; goal is nil where the figure
+// only informs; detail is a ratio, percentiles, what it cost.
+func (t *table) add(id, what, figure string, goal *goal, detail string) {
+	aim, verdict := "", ""
+	if goal != nil {
+		aim, verdict = goal.text, "met"
+		if goal.met {
+			t.met++
+		} else {
+			verdict = "MISSED"
+			t.missed = append(t.missed, id)
+		}
+	}
+	t.print(id, what, t.callbacks, figure, aim, verdict, detail)
+}
+
+func (t *table) end() {
+	fmt.Fprintf(t.out, "\nGoals met: %d of %d.", t.met, t.met+len(t.missed))
+	if len(t.missed) > 0 {
+		fmt.Fprintf(t.out, " Missed: %s.", strings.Join(t.missed, ", "))
+	}
+	fmt.Fprintln(t.out)
 }
 
 // addLimited adds a row with a figure, in a unit, that should not pass a limit.
-func (t *table) addLimited(value, limit float64, unit string, r row) {
-	r.figure, r.goal = fmt.Sprintf("%.1f%s", value, unit), atMost(value, limit, unit)
-	t.add(r)
+func (t *table) addLimited(id, what string, value, limit float64, unit, detail string) {
+	t.add(id, what, fmt.Sprintf("%.1f%s", value, unit), atMost(value, limit, unit), detail)
 }
 
-// addRate adds the row of a series. Its detail ends with what one cost.
-func (t *table) addRate(s *series, r row) {
-	if r.detail != "" {
-		r.detail += "; "
-	}
-	r.figure, r.detail = perSecond(s.rate), r.detail+s.cost.String()
-	t.add(r)
+// addRate adds the row of a series.
+func (t *table) addRate(id, what string, s *series) {
+	t.add(id, what, perSecond(s.rate), nil, s.costText())
 }
 
-// addRatio adds the row of a series whose rate should be at least a share of that of
-// another one; 0 is no goal.
-func (t *table) addRatio(s, base *series, least float64, r row) {
+// addRatio adds the row of a series whose rate should be at least a share of that of another one.
+func (t *table) addRatio(id, what string, s, base *series, least float64) {
 	ratio := s.rate / base.rate
-	r.detail = fmt.Sprintf("%.2f of %s (%s, %s)", ratio, base.name, perSecond(base.rate), &base.cost)
-	if least > 0 {
-		r.goal = atLeast(ratio, least)
-	}
-	t.addRate(s, r)
+	t.add(id, what, perSecond(s.rate), atLeast(ratio, least),
+		fmt.Sprintf("%.2f of %s (%s, %s); %s", ratio, base.name, perSecond(base.rate), base.costText(), s.costText()))
 }
 
 // addSlowdown adds a row with a time, in milliseconds, that should be at most so many times
 // as long as another one.
-func (t *table) addSlowdown(value, alone, limit float64, r row) {
-	r.figure, r.goal = fmt.Sprintf("%.2f ms", value), atMost(value/alone, limit, "×")
-	r.detail = fmt.Sprintf("%.2f× that without (%.2f ms)%s", value/alone, alone, r.detail)
-	t.add(r)
-}
-
-// String returns the table as it is printed, and below it how many goals were met.
-func (t *table) String() string {
-	var b strings.Builder
-	tab := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab, "\tWHAT\tCALLBACKS\tFIGURE\tGOAL\tVERDICT\tDETAIL")
-
-	met, missed := 0, []string(nil)
-	for _, r := range t.rows {
-		aim, verdict := "", ""
-		if r.goal != nil {
-			aim, verdict = r.goal.text, "met"
-			if r.goal.met {
-				met++
-			} else {
-				verdict = "MISSED"
-				missed = append(missed, r.id)
-			}
-		}
-
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.id, r.what, r.callbacks, r.figure, aim, verdict, r.detail)
-	}
-	tab.Flush()
-
-	fmt.Fprintf(&b, "\nGoals met: %d of %d.", met, met+len(missed))
-	if len(missed) > 0 {
-		fmt.Fprintf(&b, " Missed: %s.", strings.Join(missed, ", "))
-	}
-	b.WriteByte('\n')
-	return b.String()
+func (t *table) addSlowdown(id, what string, value, alone, limit float64) {
+	t.add(id, what, fmt.Sprintf("%.2f ms", value), atMost(value/alone, limit, "×"),
+		fmt.Sprintf("%.2f× that without (%.2f ms)", value/alone, alone))
 }

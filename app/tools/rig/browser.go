@@ -23,7 +23,6 @@ func FindBrowser() string { return findProgram(browsers...) }
 // with half of the work. Where there is none it is any other.
 func FindWindowless() string { return findProgram(windowless...) }
 
-// findProgram returns the path of the first of programs that is here.
 func findProgram(names ...string) string {
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -57,17 +56,15 @@ func (c Client) Do(ctx context.Context, r Request) (status int, text []byte, err
 // Call makes one request with a JSON body, which must succeed, and reads its answer into
 // out unless that is nil.
 func (c Client) Call(method, path, body string, out any) {
-	c.CallContext(context.Background(), Request{Method: method, Path: path, Body: body, ContentType: "application/json"}, out)
+	c.Send(Request{Method: method, Path: path, Body: body, ContentType: "application/json"}, out)
 }
 
-// CallContext is Call for any request.
-func (c Client) CallContext(ctx context.Context, r Request, out any) {
-	status, text, err := c.Do(ctx, r)
-	if err == nil && status >= 300 {
-		err = fmt.Errorf("%s %s: %d %.300s", r.Method, r.Path, status, text)
-	}
-	if err == nil && out != nil {
-		err = json.Unmarshal(text, out)
-	}
+// Send is Call for any request.
+func (c Client) Send(r Request, out any) {
+	status, text, err := c.Do(context.Background(), r)
 	Check(err)
+	Require(status < 300, "%s %s: %d %.300s", r.Method, r.Path, status, text)
+	if out != nil {
+		Check(json.Unmarshal(text, out))
+	}
 }

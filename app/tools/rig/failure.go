@@ -3,6 +3,10 @@ package rig
 import (
 	"fmt"
 	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"syscall"
 )
 
 // A measurement or a trial is over at its first error, as a test is, wherever that happens. So its
@@ -16,6 +20,13 @@ type failure struct{ error }
 func Check(err error) {
 	if err != nil {
 		panic(failure{err})
+	}
+}
+
+// Require ends what goes on unless a condition holds.
+func Require(holds bool, otherwise string, args ...any) {
+	if !holds {
+		Check(fmt.Errorf(otherwise, args...))
 	}
 }
 
@@ -48,26 +59,48 @@ func Within(where string, do func()) {
 	}
 }
 
-// OnFailure is deferred, and undoes what was begun if that fails.
-func OnFailure(undo func()) {
-	if fault := recover(); fault != nil {
-		undo()
-		panic(fault)
-	}
+// cleanups end and remove what a run, or a part of it, has left behind.
+var cleanups struct {
+	sync.Mutex
+	all []func()
 }
 
-// Main runs a program. It also plays roles in processes of its own, in which it starts itself with
-// the name of one as the first argument: the program's, and those of this package.
+// Cleanup registers what Clean does, as that of a test does at its end.
+func Cleanup(do func()) {
+	cleanups.Lock()
+	defer cleanups.Unlock()
+	cleanups.all = append(cleanups.all, do)
+}
+
+// Clean does what was registered since it was called last, the last first.
+func Clean() {
+	cleanups.Lock()
+	defer cleanups.Unlock()
+	for _, do := range slices.Backward(cleanups.all) {
+		do()
+	}
+	cleanups.all = nil
+}
+
+// Main runs a program, and cleans up at its end or when it is interrupted. It also plays roles in
+// processes of its own, in which it starts itself with the name of one as the first argument.
 func Main(program string, roles map[string]func(args []string), run func()) {
-	if len(os.Args) > 1 {
-		for _, known := range []map[string]func([]string){{"receive": receive, "storage": serveStorage}, roles} {
-			if role, ok := known[os.Args[1]]; ok {
-				run = func() { role(os.Args[2:]) }
-			}
-		}
+	roles["count"], roles["storage"] = count, serveStorage
+	if len(os.Args) > 1 && roles[os.Args[1]] != nil {
+		run = func() { roles[os.Args[1]](os.Args[2:]) }
 	}
 
-	if err := Catch(run); err != nil {
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-interrupted
+		Clean()
+		os.Exit(1)
+	}()
+
+	err := Catch(run)
+	Clean()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, program+":", err)
 		os.Exit(1)
 	}

@@ -9,23 +9,30 @@ import (
 
 func TestAnErrorEndsWhatGoesOnAndIsCaught(t *testing.T) {
 	is := is.New(t)
-	broken, undone := errors.New("broken"), 0
+	broken := errors.New("broken")
 	err := Catch(func() {
-		defer OnFailure(func() { undone++ })
 		is.Equal(Must(1, nil), 1)
 		Within("the second step", func() { Must(2, broken) })
 		t.Error("it went on")
 	})
 	is.True(errors.Is(err, broken))
 	is.Equal(err.Error(), "the second step: broken")
-	is.NoErr(Catch(func() {
-		defer OnFailure(func() { undone++ })
-		Within("the first step", func() { Check(nil) })
-	}))
-	is.Equal(undone, 1)
+	is.NoErr(Catch(func() { Within("the first step", func() { Require(true, "broken") }) }))
+	is.Equal(Catch(func() { Require(false, "%d is %w", 1, broken) }).Error(), "1 is broken")
 
 	// A fault of the program itself is none of a trial.
 	defer func() { is.True(recover() != nil) }()
 	_ = Catch(func() { _ = []int(nil)[len(err.Error())] })
 	t.Error("it was taken for an error")
+}
+
+func TestWhatIsLeftIsCleanedOnceAndTheLastFirst(t *testing.T) {
+	is := is.New(t)
+	var done []int
+	for i := range 3 {
+		Cleanup(func() { done = append(done, i) })
+	}
+	Clean()
+	Clean()
+	is.Equal(done, []int{2, 1, 0})
 }

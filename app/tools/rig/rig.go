@@ -5,6 +5,7 @@ package rig
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,29 +26,24 @@ type Program struct {
 	Env  []string
 }
 
-// command prepares a run with further variables.
-func (p Program) command(env []string, args ...string) *exec.Cmd {
+// With is the program with further variables.
+func (p Program) With(env []string) Program { return Program{p.Path, slices.Concat(p.Env, env)} }
+
+func (p Program) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(p.Path, args...)
-	cmd.Env = append(append(os.Environ(), p.Env...), env...)
+	cmd.Env = append(os.Environ(), p.Env...)
 	return cmd
 }
 
-// output runs a command to its end and returns what it printed.
-func (p Program) output(env []string, args ...string) string {
-	cmd := p.command(env, args...)
-
+// Run runs the program to its end and returns what it printed.
+func (p Program) Run(args ...string) string {
+	cmd := p.command(args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-
 	out, err := cmd.Output()
-	if err != nil {
-		Check(fmt.Errorf("%s %s: %w: %s", filepath.Base(p.Path), strings.Join(args, " "), err, stderr.Bytes()))
-	}
+	Require(err == nil, "%s %s: %w: %s", filepath.Base(p.Path), strings.Join(args, " "), err, stderr.Bytes())
 	return strings.TrimSpace(string(out))
 }
-
-// Run runs the program to its end and returns what it printed.
-func (p Program) Run(args ...string) string { return p.output(nil, args...) }
 
 // Process is a process that was started.
 type Process struct {
@@ -56,9 +52,9 @@ type Process struct {
 	exitError error         // it ended
 }
 
-// Start starts the program with further variables. Its standard error goes to log.
-func (p Program) Start(log io.Writer, env []string, args ...string) *Process {
-	cmd := p.command(env, args...)
+// Start starts the program, until it is killed or Clean is called. Its standard error goes to log.
+func (p Program) Start(log io.Writer, args ...string) *Process {
+	cmd := p.command(args...)
 	cmd.Stderr = log
 	Check(cmd.Start())
 
@@ -67,6 +63,7 @@ func (p Program) Start(log io.Writer, env []string, args ...string) *Process {
 		started.exitError = cmd.Wait()
 		close(started.ended)
 	}()
+	Cleanup(started.Kill)
 	return started
 }
 
@@ -97,14 +94,11 @@ func (p *Process) Stop() {
 // startTimeout is how long a process may take to answer.
 const startTimeout = 20 * time.Second
 
-// WaitReady waits until a URL answers 200. A process that does not come to that is killed.
+// WaitReady waits until a URL answers 200.
 func (p *Process) WaitReady(url string) {
 	for began := time.Now(); time.Since(began) < startTimeout; time.Sleep(2 * time.Millisecond) {
-		if res, err := http.Get(url); err == nil {
-			res.Body.Close()
-			if res.StatusCode == http.StatusOK {
-				return
-			}
+		if status, _, _ := (Client{Base: url}).Do(context.Background(), Request{Method: "GET"}); status == http.StatusOK {
+			return
 		}
 
 		select {
@@ -113,8 +107,6 @@ func (p *Process) WaitReady(url string) {
 		default:
 		}
 	}
-
-	p.Kill()
 	Check(fmt.Errorf("%s did not answer within %s", url, startTimeout))
 }
 

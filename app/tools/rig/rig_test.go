@@ -7,7 +7,7 @@ import (
 )
 
 func TestAProcessThatEndedMayBeKilledAndAwaited(t *testing.T) {
-	p := Program{Path: "sleep"}.Start(os.Stderr, nil, "600")
+	p := Program{Path: "sleep"}.Start(os.Stderr, "600")
 	p.Kill()
 	p.Kill()
 	err := Catch(func() { p.WaitReady("http://127.0.0.1:1") })

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 )
 
 // Server is `confab serve` on a data directory, which can be stopped and started again.
@@ -16,14 +15,12 @@ type Server struct {
 	Env     []string // settings
 	Log     io.Writer
 
-	// process is what was started last, or nil. A fault may kill it while others measure it.
-	process atomic.Pointer[Process]
+	*Process // what was started last, or nil
 }
 
-// Command runs a command of confab on the server's data directory, with its
-// settings.
+// Command runs a command of confab on the server's data directory, with its settings.
 func (s *Server) Command(args ...string) string {
-	return s.output(s.Env, append(args, "--data-dir", s.Dir)...)
+	return s.With(s.Env).Run(append(args, "--data-dir", s.Dir)...)
 }
 
 // URL returns the base URL of the server.
@@ -31,9 +28,8 @@ func (s *Server) URL() string { return "http://" + s.Address }
 
 // Start starts the process and waits until it is ready.
 func (s *Server) Start() {
-	p := s.Program.Start(s.Log, s.Env, "serve", "--data-dir", s.Dir, "--listen", s.Address)
-	s.process.Store(p)
-	p.WaitReady(s.URL() + "/readyz")
+	s.Process = s.With(s.Env).Start(s.Log, "serve", "--data-dir", s.Dir, "--listen", s.Address)
+	s.WaitReady(s.URL() + "/readyz")
 }
 
 // NewOrganization makes an organization with a key.
@@ -47,28 +43,15 @@ func (s *Server) ConnectNumber(org, number, waba, token string) {
 	s.Command("accounts", "connect", "--org", org, "--phone-number-id", number, "--waba-id", waba, "--access-token", token)
 }
 
-// Kill kills the process, if one was started.
-func (s *Server) Kill() {
-	if p := s.process.Load(); p != nil {
-		p.Kill()
-	}
-}
-
-// Stop sends SIGTERM to the process and waits for its end.
-func (s *Server) Stop() { s.Process().Stop() }
-
-// Process is what was started last.
-func (s *Server) Process() *Process { return s.process.Load() }
-
 // Lose is the loss of the machine.
 func (s *Server) Lose() {
-	Lose(s.Process().cmd.Process.Pid)
+	Lose(s.cmd.Process.Pid)
 	s.Kill()
 }
 
 // ChildMemory is the largest resident size of the processes that the server has started.
 func (s *Server) ChildMemory() (most int64) {
-	for _, id := range ChildrenOf(s.Process().cmd.Process.Pid) {
+	for _, id := range ChildrenOf(s.cmd.Process.Pid) {
 		_ = Catch(func() { most = max(most, readSize(id, "VmHWM:")) }) // it may have ended
 	}
 	return most
@@ -84,7 +67,7 @@ type Service struct {
 // and arguments, and waits until its front page answers.
 func (p Program) StartService(role string, args ...string) *Service {
 	address := Must(FreeAddress())
-	s := &Service{p.Start(os.Stderr, nil, append([]string{role, address}, args...)...), "http://" + address}
+	s := &Service{p.Start(os.Stderr, append([]string{role, address}, args...)...), "http://" + address}
 	s.WaitReady(s.URL)
 	return s
 }
@@ -114,8 +97,7 @@ const Uncapped = `"messages_per_second":0,"pair_limit":false,"service_window":fa
 func (p Program) StartSimulator(dir, webhook string, log io.Writer, flags ...string) *Simulator {
 	address := Must(FreeAddress())
 	args := append([]string{"simulator", "--listen", address, "--data-dir", dir, "--webhook-url", webhook}, flags...)
-	s := &Simulator{Service: &Service{p.Start(log, nil, args...), "http://" + address}}
-	defer OnFailure(s.Kill)
+	s := &Simulator{Service: &Service{p.Start(log, args...), "http://" + address}}
 	s.WaitReady(s.URL + "/_sim/settings")
 	Check(json.Unmarshal(Must(os.ReadFile(filepath.Join(dir, "simulator.json"))), s))
 	return s

@@ -1,7 +1,6 @@
 package rig
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -24,7 +23,6 @@ const (
 	StorageSilent   = "silent"
 )
 
-// storageDelay is how much longer slow storage takes.
 const storageDelay = 2 * time.Second
 
 // Storage is object storage in the memory of a process of its own.
@@ -48,23 +46,18 @@ func (s *Storage) Settings() []string {
 	}
 }
 
-// AwaitReplica waits until the replica of the server is less than so much behind.
-func (s *Server) AwaitReplica(ctx context.Context, lag time.Duration) {
-	for {
-		var status struct {
-			Lag    float64 `json:"lag_seconds"`
-			Upload *string `json:"last_upload_at"`
-		}
-		Check(json.Unmarshal([]byte(s.Command("replica", "status", "--json")), &status))
-		if status.Upload != nil && status.Lag < lag.Seconds() {
-			return
-		}
+// replicaTimeout is how long a replica may take until it has all that was written.
+const replicaTimeout = 5 * time.Minute
 
-		select {
-		case <-ctx.Done():
-			Check(fmt.Errorf("the replica is %.1f s behind: %w", status.Lag, ctx.Err()))
-		case <-time.After(100 * time.Millisecond):
-		}
+// AwaitReplica waits until the replica of the server is less than so much behind.
+func (s *Server) AwaitReplica(lag time.Duration) {
+	var status struct {
+		Lag    float64 `json:"lag_seconds"`
+		Upload *string `json:"last_upload_at"`
+	}
+	for began := time.Now(); status.Upload == nil || status.Lag >= lag.Seconds(); time.Sleep(100 * time.Millisecond) {
+		Require(time.Since(began) < replicaTimeout, "the replica is %.1f s behind", status.Lag)
+		Check(json.Unmarshal([]byte(s.Command("replica", "status", "--json")), &status))
 	}
 }
 

@@ -17,17 +17,17 @@ func (t *trial) audit() {
 	r := t.report
 	r.length = t.length
 
-	seen := t.receiver.Findings()
-	for fault, n := range seen.Faults {
+	t.receiver.mu.Lock() // nothing is recorded any more
+	defer t.receiver.mu.Unlock()
+	for fault, n := range t.receiver.faults {
 		r.discrepancy("%d × %s", n, fault)
 	}
 
 	t.auditConsoles(r)
 	for _, one := range t.tenants {
-		rig.Within(one.name, (&tenantAudit{tenant: one, report: r, seen: seen}).run)
+		rig.Within(one.name, (&tenantAudit{tenant: one, report: r}).run)
 	}
 	t.auditStrangers(r)
-	r.memory, r.log = t.health.summarize()
 
 	if err := rig.Catch(t.server.Stop); err != nil {
 		r.discrepancy("the server did not stop: %v", err)
@@ -37,7 +37,6 @@ func (t *trial) audit() {
 	}
 }
 
-// row is a message as the API shows it.
 type row struct {
 	ID        string `json:"id"`
 	MessageID string `json:"message_id"`
@@ -48,9 +47,7 @@ type row struct {
 	Type      string `json:"type"`
 	To        string `json:"to"`
 	Text      struct{ Body string }
-	Error     struct {
-		Code string `json:"code"`
-	} `json:"error"`
+	Error     struct{ Code string }
 }
 
 // The sources of messages that no client of the API has sent.
@@ -64,11 +61,9 @@ const (
 // otherSources are those of messages with an audit of their own.
 var otherSources = []string{sourceBroadcast, sourceConsole, sourceGateway, sourceRule}
 
-// tenantAudit is the audit of one tenant.
 type tenantAudit struct {
 	*tenant
 	report *report
-	seen   rig.Findings
 	rows   map[string]row      // messages that the server sent, by our id
 	copies map[string][]string // what the provider has of them, by our id
 	heard  map[string]int      // messages of people, reactions apart, by conversation
@@ -77,6 +72,12 @@ type tenantAudit struct {
 
 func (o *tenantAudit) discrepancy(format string, args ...any) {
 	o.report.discrepancy("%s: "+format, append([]any{o.name}, args...)...)
+}
+
+func (o *tenantAudit) expect(holds bool, otherwise string, args ...any) {
+	if !holds {
+		o.discrepancy(otherwise, args...)
+	}
 }
 
 // run does all audits of the tenant. The first two read the messages for those after them.
@@ -119,20 +120,14 @@ func (o *tenantAudit) auditMessages() {
 	o.auditTyped()
 
 	for id := range o.received {
-		if inbound[id] != 1 {
-			o.discrepancy("inbound %s is there %d times", id, inbound[id])
-		}
+		o.expect(inbound[id] == 1, "inbound %s is there %d times", id, inbound[id])
 	}
 	for id := range o.echoed {
-		if echoed[id] != 1 {
-			o.discrepancy("echo %s is there %d times", id, echoed[id])
-		}
+		o.expect(echoed[id] == 1, "echo %s is there %d times", id, echoed[id])
 	}
 
-	if len(inbound) != len(o.received) || len(echoed) != len(o.echoed) {
-		o.discrepancy("%d inbound and %d echoes are there that were never sent",
-			len(inbound)-len(o.received), len(echoed)-len(o.echoed))
-	}
+	o.expect(len(inbound) == len(o.received) && len(echoed) == len(o.echoed),
+		"%d inbound and %d echoes are there that were never sent", len(inbound)-len(o.received), len(echoed)-len(o.echoed))
 
 	o.report.counts["messages acknowledged"] += len(o.sent)
 	o.report.counts["messages received"] += len(o.received) + len(o.echoed)
@@ -142,18 +137,12 @@ func (o *tenantAudit) auditMessages() {
 // answered as the first time. A clock that was ahead must not have forgotten the answers.
 func (o *tenantAudit) auditRepeats() {
 	for _, send := range o.repeats {
-		if id := o.create("/"+o.number+"/messages", send.body, send.key); id != send.id {
-			o.discrepancy("%s was sent again as %s: its idempotency key was forgotten", send.id, id)
-		}
+		id := o.create("/"+o.number+"/messages", send.body, send.key)
+		o.expect(id == send.id, "%s was sent again as %s: its idempotency key was forgotten", send.id, id)
 	}
 }
 
-// auditSends compares the acknowledged sends with the messages that the API lists.
 func (o *tenantAudit) auditSends() {
-	for _, why := range o.refused {
-		o.discrepancy("a message was refused: %s", why)
-	}
-
 	for id, kind := range o.sent {
 		m, there := o.rows[id]
 		switch {
@@ -172,9 +161,8 @@ func (o *tenantAudit) auditSends() {
 	}
 
 	for id, m := range o.rows {
-		if _, known := o.sent[id]; !known && !slices.Contains(otherSources, m.Source) {
-			o.discrepancy("%s was never acknowledged", id)
-		}
+		_, isKnown := o.sent[id]
+		o.expect(isKnown || slices.Contains(otherSources, m.Source), "%s was never acknowledged", id)
 	}
 }
 
@@ -187,7 +175,6 @@ func finalStatus(kind string) string {
 	return "read"
 }
 
-// providedMessage is a message that the provider has.
 type providedMessage struct {
 	ID      string `json:"id"`
 	Status  string `json:"status"`
@@ -196,7 +183,6 @@ type providedMessage struct {
 	} `json:"request"`
 }
 
-// providerHas returns the messages that the provider has, of those that a query asks for.
 func (o *tenant) providerHas(query string) []providedMessage {
 	var list struct{ Data []providedMessage }
 	o.trial.sim.Call("GET", "/_sim/messages?"+query, "", &list)
@@ -212,39 +198,33 @@ func (o *tenantAudit) auditProvider() {
 		switch mine, ok := o.rows[m.Request.Tag]; {
 		case !ok || mine.Status != "failed" && mine.MessageID != m.ID:
 			o.discrepancy("the provider has %s as %s, we have %q", m.Request.Tag, m.ID, mine.MessageID)
-		case mine.Status == "failed":
-			o.report.counts["messages that failed in the end, and the provider has"]++
-		case mine.Status != m.Status:
+		case mine.Status != "failed" && mine.Status != m.Status:
 			o.discrepancy("the provider has %s as %s, we have it as %s", m.Request.Tag, m.Status, mine.Status)
 		}
 	}
 
 	for id, m := range o.rows {
 		copies := len(o.copies[id])
-		isFailed := m.Status == "failed" && copies <= 1 && !o.cancelled[id]
-		if isFailed || o.cancelled[id] && copies == 0 || copies == 1 && !o.cancelled[id] || m.Source == sourceGateway {
+		isRight := copies == 1 || m.Status == "failed" && copies == 0
+		if o.cancelled[id] {
+			isRight = copies == 0
+		}
+		o.expect(isRight || m.Source == sourceGateway, "%s (%s) reached the provider %d times", id, m.Status, copies)
+	}
+}
+
+// auditSearch finds texts of the whole trial by what they say.
+func (o *tenantAudit) auditSearch() {
+	for _, send := range o.repeats {
+		if send.said == "" {
 			continue
 		}
-		o.discrepancy("%s (%s) reached the provider %d times", id, m.Status, copies)
+		found := list[row](o.client, "/"+o.number+"/messages?limit=100&search="+url.QueryEscape(`"`+send.said+`"`))
+		isFound := slices.ContainsFunc(found, func(m row) bool { return m.ID == send.id })
+		o.expect(isFound, "%s is not found by %q", send.id, send.said)
 	}
 }
 
-// spokenText is a message that must be found by what it says.
-type spokenText struct{ id, text string }
-
-// keepEvery is how many texts are sent for each that the audit searches for.
-const keepEvery = 40
-
-func (o *tenantAudit) auditSearch() {
-	for _, said := range o.said {
-		found := list[row](o.client, "/"+o.number+"/messages?limit=100&search="+url.QueryEscape(`"`+said.text+`"`))
-		if !slices.ContainsFunc(found, func(m row) bool { return m.ID == said.id }) {
-			o.discrepancy("%s is not found by %q", said.id, said.text)
-		}
-	}
-}
-
-// delivery is a webhook delivery as the API shows it.
 type delivery struct {
 	ID        string `json:"id"`
 	EventType string `json:"event_type"`
@@ -255,92 +235,67 @@ type delivery struct {
 // auditEvents compares what happened with what the endpoints received: each endpoint
 // that was subscribed during the whole trial must have accepted every event.
 func (o *tenantAudit) auditEvents() {
-	receipts := make(map[string]map[string]*rig.Receipt) // by endpoint and delivery
-	for _, one := range o.seen.Receipts {
-		if receipts[one.Endpoint] == nil {
-			receipts[one.Endpoint] = make(map[string]*rig.Receipt)
-		}
-		receipts[one.Endpoint][one.Delivery] = one
-	}
-
+	seen := o.trial.receiver
 	taken := make(map[string]map[string]bool) // events by endpoint
 	for _, kind := range lastingHooks {
 		endpoint := o.endpointName(kind)
-		taken[kind] = o.takenEvents(receipts[endpoint])
-		o.auditDeliveries(kind, receipts[endpoint])
-		if numbers := o.seen.Numbers[endpoint]; !slices.Equal(numbers, []string{o.number}) {
-			o.discrepancy("%s got events of numbers %v, not of %s alone", kind, numbers, o.number)
+		taken[kind] = make(map[string]bool)
+		for _, one := range seen.receipts[endpoint] {
+			if one.isTaken {
+				taken[kind][one.event] = true
+			}
 		}
+
+		o.auditDeliveries(kind, seen.receipts[endpoint])
+		numbers := seen.numbers[endpoint]
+		o.expect(len(numbers) == 1 && numbers[o.number], "%s got events of numbers %v, not of %s alone", kind, numbers, o.number)
 	}
 
-	for _, kind := range lastingHooks[1:] {
-		if !maps.Equal(taken[kind], taken[lastingHooks[0]]) {
-			o.discrepancy("%s took %d events and %s took %d",
-				kind, len(taken[kind]), lastingHooks[0], len(taken[lastingHooks[0]]))
-		}
-	}
-
-	o.auditCounts(receipts[o.endpointName(hookSteady)])
 	o.taken = taken[hookSteady]
+	for kind, events := range taken {
+		o.expect(maps.Equal(events, o.taken), "%s took %d events and %s took %d", kind, len(events), hookSteady, len(o.taken))
+	}
+	o.auditCounts(seen.receipts[o.endpointName(hookSteady)])
 	o.report.counts["events"] += len(o.taken)
 }
 
-// takenEvents returns the events that an endpoint answered with 2xx.
-func (o *tenantAudit) takenEvents(receipts map[string]*rig.Receipt) map[string]bool {
-	events := make(map[string]bool)
-	for _, one := range receipts {
-		if one.Taken > 0 {
-			events[one.Event] = true
-		}
-		if one.Taken > 1 {
-			o.report.counts["deliveries taken more than once"]++
-		}
-		o.report.counts["delivery attempts seen"] += one.Seen
-	}
-	return events
-}
-
-// auditDeliveries compares the deliveries of a subscription with the receipts.
-func (o *tenantAudit) auditDeliveries(kind string, receipts map[string]*rig.Receipt) {
+func (o *tenantAudit) auditDeliveries(kind string, receipts map[string]*receipt) {
 	known := make(map[string]bool)
 	for _, d := range list[delivery](o.client, "/webhook_deliveries?limit=100&subscription_id="+o.hooks[kind]) {
 		known[d.ID] = true
 		got := receipts[d.ID]
 		switch {
-		case d.Status == "succeeded" && (got == nil || got.Taken == 0):
+		case d.Status == "succeeded" && (got == nil || !got.isTaken):
 			o.discrepancy("%s says %s succeeded, but it never came", kind, d.ID)
 		case d.Status == "pending" || d.Status == "failed":
 			o.discrepancy("%s is left with %s %s", kind, d.Status, d.ID)
-		case got != nil && (got.EventID != d.EventID || got.Type != d.EventType):
-			o.discrepancy("%s got %s as %s of %s", kind, d.ID, got.Type, got.EventID)
+		case got != nil && (got.eventID != d.EventID || got.kind != d.EventType):
+			o.discrepancy("%s got %s as %s of %s", kind, d.ID, got.kind, got.eventID)
 		}
 	}
 
 	for id := range receipts {
-		if !known[id] {
-			o.discrepancy("%s got %s, which is not in the list", kind, id)
-		}
+		o.expect(known[id], "%s got %s, which is not in the list", kind, id)
 	}
 }
 
 // auditCounts checks the number of events: one for each message sent or received, one for
 // each status, and those of broadcasts.
-func (o *tenantAudit) auditCounts(receipts map[string]*rig.Receipt) {
+func (o *tenantAudit) auditCounts(receipts map[string]*receipt) {
 	events := make(map[string]map[string]bool) // distinct events by type, and by type and event id
 	for _, one := range receipts {
-		for _, key := range []string{one.Type, one.Type + " " + one.EventID} {
+		for _, key := range []string{one.kind, one.kind + " " + one.eventID} {
 			if events[key] == nil {
 				events[key] = make(map[string]bool)
 			}
-			events[key][one.Event] = true
+			events[key][one.event] = true
 		}
 	}
 	o.auditBroadcastEvents(len(events["broadcast.started"]), len(events["broadcast.completed"]))
 
 	expect := func(kind, id string, want int) {
-		if got := len(events[kind+" "+id]); got != want {
-			o.discrepancy("%d events %s of %s, not %d", got, kind, id, want)
-		}
+		got := len(events[kind+" "+id])
+		o.expect(got == want, "%d events %s of %s, not %d", got, kind, id, want)
 	}
 
 	for id, m := range o.rows {

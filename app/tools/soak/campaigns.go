@@ -12,29 +12,27 @@ import (
 	"confab/jobs/errorcode"
 )
 
-// madeBroadcast is a broadcast that was acknowledged.
 type madeBroadcast struct {
 	id          string
 	to          map[string]bool
 	isCancelled bool
 }
 
-// recipientsAtOnce is how many people a broadcast goes to.
 const recipientsAtOnce = 60
 
 // broadcast makes a broadcast and waits for its end. Some are paused and resumed, and some
 // cancelled.
-func (o *tenant) broadcast(ctx context.Context, random *rand.Rand, _ int) {
-	made := o.makeBroadcast(random)
+func (o *tenant) broadcast(ctx context.Context, _ int) {
+	made := o.makeBroadcast()
 	defer o.record(func() { o.broadcasts = append(o.broadcasts, made) })
-	made.isCancelled = o.directBroadcast(ctx, made.id, random)
+	made.isCancelled = o.directBroadcast(ctx, made.id)
 }
 
-func (o *tenant) makeBroadcast(random *rand.Rand) madeBroadcast {
+func (o *tenant) makeBroadcast() madeBroadcast {
 	made := madeBroadcast{to: make(map[string]bool)}
 	var recipients []map[string]string
 	for range recipientsAtOnce {
-		to := o.person(random)
+		to := o.person()
 		made.to[to] = true
 		recipients = append(recipients, map[string]string{"to": to})
 	}
@@ -44,22 +42,22 @@ func (o *tenant) makeBroadcast(random *rand.Rand) madeBroadcast {
 		"template": map[string]any{"name": "greeting", "language": "en_US"},
 		"audience": map[string]any{"recipients": recipients},
 	}))
-	made.id = o.create("/"+o.number+"/broadcasts", string(body), newIdempotencyKey(random))
+	made.id = o.create("/"+o.number+"/broadcasts", string(body), newIdempotencyKey())
 	return made
 }
 
 // directBroadcast waits for the end of a broadcast, and moves it about meanwhile.
-func (o *tenant) directBroadcast(ctx context.Context, id string, random *rand.Rand) (isCancelled bool) {
+func (o *tenant) directBroadcast(ctx context.Context, id string) (isCancelled bool) {
 	path := "/" + o.number + "/broadcasts/" + id
 	move := func(name string) {
 		// It may have ended by now, or have been moved by a request that was repeated.
 		o.callAllowing("broadcast_not_active", rig.Request{Method: "POST", Path: path + "/" + name}, nil)
 	}
 
-	switch random.IntN(6) {
+	switch rand.IntN(6) {
 	case 0:
 		move("pause")
-		sleep(ctx, time.Duration(random.IntN(1000))*time.Millisecond)
+		sleep(ctx, time.Duration(rand.IntN(1000))*time.Millisecond)
 	case 1:
 		move("cancel")
 		isCancelled = true
@@ -80,7 +78,6 @@ func (o *tenant) directBroadcast(ctx context.Context, id string, random *rand.Ra
 	}
 }
 
-// broadcastView is a broadcast as the API shows it.
 type broadcastView struct {
 	ID     string         `json:"id"`
 	Status string         `json:"status"`
@@ -89,16 +86,6 @@ type broadcastView struct {
 
 func (b broadcastView) isOver() bool { return b.Status == "completed" || b.Status == "cancelled" }
 
-// findGoing names the broadcasts that have not ended, and how far they are, or returns "".
-func (o *tenant) findGoing() (going string) {
-	for _, status := range []string{"preparing", "scheduled", "paused", "running"} {
-		for _, b := range list[broadcastView](o.client, "/"+o.number+"/broadcasts?status="+status) {
-			going += fmt.Sprintf("%s broadcast %s %v ", status, b.ID, b.Counts)
-		}
-	}
-	return going
-}
-
 // resumeBroadcasts resumes those that the end of the trial found paused.
 func (o *tenant) resumeBroadcasts() {
 	for _, b := range list[broadcastView](o.client, "/"+o.number+"/broadcasts?status=paused") {
@@ -106,15 +93,14 @@ func (o *tenant) resumeBroadcasts() {
 	}
 }
 
-// sendLater sends a message that is due in some seconds, and cancels some of them.
-func (o *tenant) sendLater(_ context.Context, random *rand.Rand, _ int) {
-	due := time.Now().Add(time.Duration(1+random.IntN(8)) * time.Second).UTC().Format(time.RFC3339)
+func (o *tenant) sendLater(_ context.Context, _ int) {
+	due := time.Now().Add(time.Duration(1+rand.IntN(8)) * time.Second).UTC().Format(time.RFC3339)
 	later := rig.Request{
 		Method: "POST",
 		Path:   "/" + o.number + "/messages",
 		Body: fmt.Sprintf(`{"messaging_product":"chat","to":%q,"type":"text","text":{"body":"As promised."},"scheduled_at":%q}`,
-			o.person(random), due),
-		IdempotencyKey: newIdempotencyKey(random),
+			o.person(), due),
+		IdempotencyKey: newIdempotencyKey(),
 	}
 
 	// By the clock of the server, or by now, that may be in the past.
@@ -123,12 +109,11 @@ func (o *tenant) sendLater(_ context.Context, random *rand.Rand, _ int) {
 		return
 	}
 	o.record(func() { o.sent[made.ID] = "text" })
-	if random.IntN(4) == 0 {
+	if rand.IntN(4) == 0 {
 		o.cancelMessage(made.ID)
 	}
 }
 
-// cancelMessage cancels a message that may be under way already.
 func (o *tenant) cancelMessage(id string) {
 	var m row
 	path := "/" + o.number + "/messages/" + id
@@ -147,9 +132,7 @@ func (o *tenantAudit) auditBroadcasts() {
 	for _, b := range o.broadcasts {
 		var now broadcastView
 		o.get("/"+o.number+"/broadcasts/"+b.id, &now)
-		if !now.isOver() || now.Status == "cancelled" && !b.isCancelled {
-			o.discrepancy("broadcast %s is %s", b.id, now.Status)
-		}
+		o.expect(now.isOver() && (now.Status == "completed" || b.isCancelled), "broadcast %s is %s", b.id, now.Status)
 
 		messages, counts := o.auditRecipients(b)
 		made += messages
@@ -157,10 +140,7 @@ func (o *tenantAudit) auditBroadcasts() {
 		for _, status := range []string{"waiting", "sent", "delivered", "read", "failed", "skipped"} {
 			counts[status] += 0 // as the API shows those, too, that are none
 		}
-		if !maps.Equal(counts, now.Counts) {
-			o.discrepancy("the counts of broadcast %s are %v, its recipients are %v", b.id, now.Counts, counts)
-		}
-		o.report.counts["broadcasts: recipients"] += len(b.to)
+		o.expect(maps.Equal(counts, now.Counts), "the counts of broadcast %s are %v, its recipients are %v", b.id, now.Counts, counts)
 	}
 
 	listed := 0
@@ -169,10 +149,7 @@ func (o *tenantAudit) auditBroadcasts() {
 			listed++
 		}
 	}
-	if listed != made {
-		o.discrepancy("%d messages are of broadcasts, and %d recipients have one", listed, made)
-	}
-	o.report.counts["broadcasts"] += len(o.broadcasts)
+	o.expect(listed == made, "%d messages are of broadcasts, and %d recipients have one", listed, made)
 }
 
 // auditRecipients looks at each recipient of a broadcast. It returns how many have a message,
@@ -187,9 +164,7 @@ func (o *tenantAudit) auditRecipients(b madeBroadcast) (messages int, counts map
 	counts = make(map[string]int)
 	for _, to := range list[recipient](o.client, "/"+o.number+"/broadcasts/"+b.id+"/recipients?limit=100") {
 		counts[to.Status]++
-		if seen[to.To] || !b.to[to.To] {
-			o.discrepancy("%s is in broadcast %s twice, or was never meant", to.To, b.id)
-		}
+		o.expect(!seen[to.To] && b.to[to.To], "%s is in broadcast %s twice, or was never meant", to.To, b.id)
 		seen[to.To] = true
 		if to.MessageID == nil {
 			continue
@@ -198,13 +173,10 @@ func (o *tenantAudit) auditRecipients(b madeBroadcast) (messages int, counts map
 		messages++
 		m, there := o.rows[*to.MessageID]
 		isSkipped := to.Status == "skipped" && m.Status == "failed"
-		if !there || m.Source != sourceBroadcast || m.Status != to.Status && !isSkipped {
-			o.discrepancy("%s is %s in broadcast %s, its message %s", to.To, to.Status, b.id, m.Status)
-		}
+		o.expect(there && m.Source == sourceBroadcast && (m.Status == to.Status || isSkipped),
+			"%s is %s in broadcast %s, its message %s", to.To, to.Status, b.id, m.Status)
 	}
-	if len(seen) != len(b.to) {
-		o.discrepancy("broadcast %s has %d recipients, not %d", b.id, len(seen), len(b.to))
-	}
+	o.expect(len(seen) == len(b.to), "broadcast %s has %d recipients, not %d", b.id, len(seen), len(b.to))
 	return messages, counts
 }
 
@@ -216,7 +188,6 @@ func (o *tenantAudit) auditBroadcastEvents(started, completed int) {
 			least++
 		}
 	}
-	if started != len(o.broadcasts) || completed < least || completed > len(o.broadcasts) {
-		o.discrepancy("of %d broadcasts %d have an event of their start, and %d of their end", len(o.broadcasts), started, completed)
-	}
+	o.expect(started == len(o.broadcasts) && least <= completed && completed <= len(o.broadcasts),
+		"of %d broadcasts %d have an event of their start, and %d of their end", len(o.broadcasts), started, completed)
 }

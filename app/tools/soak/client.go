@@ -11,7 +11,6 @@ import (
 	"confab/app/tools/rig"
 )
 
-// client calls the API for one tenant.
 type client struct{ rig.Client }
 
 func newClient(base, key string) *client {
@@ -19,15 +18,10 @@ func newClient(base, key string) *client {
 }
 
 type answer struct {
-	status int
-	body   struct {
-		Data       json.RawMessage `json:"data"`
-		NextCursor *string         `json:"next_cursor"`
-		Error      struct {
-			Code    string `json:"code"`
-			Message string `json:"message"`
-		} `json:"error"`
-	}
+	status     int
+	Data       json.RawMessage
+	NextCursor *string `json:"next_cursor"`
+	Error      struct{ Code, Message string }
 }
 
 // callUntilAnswered repeats a request until it is answered: the server may be down, or
@@ -35,8 +29,8 @@ type answer struct {
 func (c *client) callUntilAnswered(r rig.Request) (a answer) {
 	repeatUntil(c.Client, r, 2*time.Minute, func(status int, text []byte) bool {
 		a = answer{status: status}
-		err := json.Unmarshal(text, &a.body)
-		return err == nil && a.body.Error.Code != "service_unavailable" && a.body.Error.Code != "idempotency_in_progress"
+		err := json.Unmarshal(text, &a)
+		return err == nil && a.Error.Code != "service_unavailable" && a.Error.Code != "idempotency_in_progress"
 	})
 	return a
 }
@@ -48,9 +42,7 @@ func repeatUntil(c rig.Client, r rig.Request, most time.Duration, isAnswer func(
 	defer cancel()
 	for last := ""; ; time.Sleep(20 * time.Millisecond) {
 		status, text, err := c.Do(ctx, r)
-		if ctx.Err() != nil {
-			rig.Check(fmt.Errorf("%s %s %.200q was never answered; at last: %s", r.Method, r.Path, r.Body, last))
-		}
+		rig.Require(ctx.Err() == nil, "%s %s %.200q was never answered; at last: %s", r.Method, r.Path, r.Body, last)
 		if err == nil && isAnswer(status, text) {
 			return
 		}
@@ -62,21 +54,18 @@ func repeatUntil(c rig.Client, r rig.Request, most time.Duration, isAnswer func(
 // reads its data into out, unless that is nil.
 func (c *client) call(r rig.Request, out any) { c.callAllowing("", r, out) }
 
-// notFound is the code of the error that something does not exist.
 const notFound = "resource_not_found"
 
 // callAllowing is call for a request that may be refused with one error, and says whether
 // it was.
 func (c *client) callAllowing(code string, r rig.Request, out any) (isRefused bool) {
 	a := c.callUntilAnswered(r)
-	if a.status >= 300 && a.body.Error.Code == code {
+	if a.status >= 300 && a.Error.Code == code {
 		return true
 	}
-	if a.status >= 300 {
-		rig.Check(fmt.Errorf("%s %s: %d %s: %s (%.300s)", r.Method, r.Path, a.status, a.body.Error.Code, a.body.Error.Message, r.Body))
-	}
+	rig.Require(a.status < 300, "%s %s: %d %v (%.300s)", r.Method, r.Path, a.status, a.Error, r.Body)
 	if out != nil {
-		rig.Check(json.Unmarshal(a.body.Data, out))
+		rig.Check(json.Unmarshal(a.Data, out))
 	}
 	return false
 }
@@ -98,14 +87,13 @@ func list[T any](c *client, path string) (all []T) {
 	for next := ""; ; {
 		a := c.callUntilAnswered(rig.Request{Method: "GET", Path: path + next})
 		var page []T
-		if err := json.Unmarshal(a.body.Data, &page); err != nil {
-			rig.Check(fmt.Errorf("GET %s: %d %s: %w", path, a.status, a.body.Error.Code, err))
-		}
+		err := json.Unmarshal(a.Data, &page)
+		rig.Require(err == nil, "GET %s: %d %v: %w", path, a.status, a.Error, err)
 		all = append(all, page...)
-		if a.body.NextCursor == nil {
+		if a.NextCursor == nil {
 			return all
 		}
-		next = "&cursor=" + *a.body.NextCursor
+		next = "&cursor=" + *a.NextCursor
 	}
 }
 
@@ -120,8 +108,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // repeat calls do until ctx ends, each time after a pause of so many milliseconds.
-func repeat(ctx context.Context, random *rand.Rand, least, most int, do func(n int)) {
-	for n := 0; sleep(ctx, time.Duration(least+random.IntN(most-least))*time.Millisecond); n++ {
+func repeat(ctx context.Context, least, most int, do func(n int)) {
+	for n := 0; sleep(ctx, time.Duration(least+rand.IntN(most-least))*time.Millisecond); n++ {
 		do(n)
 	}
 }
@@ -129,7 +117,7 @@ func repeat(ctx context.Context, random *rand.Rand, least, most int, do func(n i
 // clients are what goes on for every tenant at the same time, each again and again.
 var clients = []struct {
 	least, most int // milliseconds between two
-	do          func(o *tenant, ctx context.Context, random *rand.Rand, n int)
+	do          func(o *tenant, ctx context.Context, n int)
 }{
 	{20, 80, (*tenant).readList},
 	{100, 500, (*tenant).labelContact},
@@ -138,49 +126,39 @@ var clients = []struct {
 	{200, 1200, (*tenant).broadcast},
 	{100, 500, (*tenant).sendLater},
 	{500, 2000, (*tenant).importContacts},
-	{100, 400, (*tenant).search},
 }
 
 func (o *tenant) checkOwnership(item json.RawMessage) {
-	for _, match := range rig.NumberPattern.FindAllSubmatch(item, -1) {
-		if string(match[1]) != o.number {
-			rig.Check(fmt.Errorf("%s was shown something of number %s", o.name, match[1]))
-		}
+	for _, match := range numberPattern.FindAllSubmatch(item, -1) {
+		rig.Require(string(match[1]) == o.number, "%s was shown something of number %s", o.name, match[1])
 	}
 }
 
-// readList reads the first page of a list, as a console would.
-func (o *tenant) readList(_ context.Context, random *rand.Rand, _ int) {
+// readList reads the first page of a list or of a search, as a console would. All of it must be the tenant's.
+func (o *tenant) readList(_ context.Context, _ int) {
 	lists := []string{"messages", "conversations", "contacts", "messages?status=failed", "conversations?status=open"}
-	o.readPage(lists[random.IntN(len(lists))], "lists read")
-}
+	path := lists[rand.IntN(len(lists))]
+	if rand.IntN(4) == 0 {
+		path = "messages?search=" + url.QueryEscape(searchFor[rand.IntN(len(searchFor))])
+	}
 
-// searchFor are the searches that people make.
-var searchFor = []string{"number", "hello wor", `"is number"`, "promis", "order way", `"`, "a* OR b", "nothing like it", "é", "NEAR("}
-
-// search searches messages, as people at a console do.
-func (o *tenant) search(_ context.Context, random *rand.Rand, _ int) {
-	o.readPage("messages?search="+url.QueryEscape(searchFor[random.IntN(len(searchFor))]), "searches")
-}
-
-// readPage reads a page, all of which must be the tenant's, and counts it as something.
-func (o *tenant) readPage(path, what string) {
 	var page json.RawMessage
 	o.get("/"+o.number+"/"+path, &page)
-	o.trial.count(what)
 	o.checkOwnership(page)
 }
 
-func (o *tenant) labelContact(_ context.Context, random *rand.Rand, _ int) {
+var searchFor = []string{"number", "hello wor", `"is number"`, "promis", "order way", `"`, "a* OR b", "nothing like it", "é", "NEAR("}
+
+func (o *tenant) labelContact(_ context.Context, _ int) {
 	var page []struct{ ID string }
 	o.get("/"+o.number+"/contacts?limit=20", &page)
 	if len(page) == 0 {
 		return
 	}
 
-	path := "/" + o.number + "/contacts/" + page[random.IntN(len(page))].ID + "/labels"
+	path := "/" + o.number + "/contacts/" + page[rand.IntN(len(page))].ID + "/labels"
 	change := rig.Request{Method: "POST", Path: path, Body: fmt.Sprintf(`{"label_id":%q}`, o.label)}
-	if random.IntN(2) == 0 {
+	if rand.IntN(2) == 0 {
 		change = rig.Request{Method: "DELETE", Path: path + "/" + o.label}
 	}
 	o.callAllowing(notFound, change, nil) // it may have become one with another since it was listed
@@ -188,10 +166,10 @@ func (o *tenant) labelContact(_ context.Context, random *rand.Rand, _ int) {
 
 // changeSubscriptions creates and deletes a subscription, and pauses and resumes another one
 // meanwhile.
-func (o *tenant) changeSubscriptions(ctx context.Context, random *rand.Rand, n int) {
+func (o *tenant) changeSubscriptions(ctx context.Context, n int) {
 	passing := o.subscribe(o.endpointName(fmt.Sprint("passing-", n)), `["message.received","message.status"]`)
 	o.setStatus(o.hooks[hookPaused], "paused")
-	sleep(ctx, time.Duration(500+random.IntN(2000))*time.Millisecond)
+	sleep(ctx, time.Duration(500+rand.IntN(2000))*time.Millisecond)
 	o.setStatus(o.hooks[hookPaused], "active")
 
 	// A request that is repeated after a crash may have deleted it already.

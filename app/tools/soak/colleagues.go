@@ -19,7 +19,6 @@ type colleague struct {
 	name   string
 
 	typed []string // texts that were sent, each another
-	steps int
 }
 
 // How many people are at the console of the first tenant, and in how many browsers each is.
@@ -29,7 +28,7 @@ const password = "a horse that is correct"
 
 // openConsoles invites people to the console and opens it in a browser for each, if there
 // is one on this machine.
-func (t *trial) openConsoles(context.Context) {
+func (t *trial) openConsoles() {
 	path := rig.FindWindowless()
 	if path == "" || !t.people {
 		return
@@ -41,6 +40,7 @@ func (t *trial) openConsoles(context.Context) {
 		link := t.server.Command("users", "invite", "--org", o.org, "--name", name, "--email", email)
 		for n := range browsersEach {
 			c := &colleague{Page: rig.OpenPage(path), tenant: o, name: fmt.Sprintf("%s in browser %d", name, n)}
+			rig.Cleanup(c.Close)
 			t.colleagues = append(t.colleagues, c)
 			form, fields := "/console/sign-in", map[string]string{"email": email, "password": password}
 			if n == 0 { // an invited user chooses a password first
@@ -51,7 +51,6 @@ func (t *trial) openConsoles(context.Context) {
 	}
 }
 
-// enter fills in the form at a path, and goes to the inbox.
 func (c *colleague) enter(path string, fields map[string]string) {
 	c.Visit(c.tenant.trial.server.URL() + path)
 	script := ""
@@ -66,33 +65,31 @@ func (c *colleague) enter(path string, fields map[string]string) {
 
 // work keeps doing what people do, at random. The server may be down meanwhile: a page then
 // says so, and goes on by itself.
-func (c *colleague) work(ctx context.Context, random *rand.Rand) {
+func (c *colleague) work(ctx context.Context) {
 	rig.Within(c.name, func() {
-		repeat(ctx, random, 200, 1000, func(int) {
-			switch random.IntN(6) {
+		repeat(ctx, 200, 1000, func(int) {
+			switch rand.IntN(6) {
 			case 0, 1:
-				c.press(fmt.Sprintf(`document.querySelectorAll("[aria-label=Conversations] a")[%d]`, random.IntN(8)))
+				c.press(fmt.Sprintf(`document.querySelectorAll("[aria-label=Conversations] a")[%d]`, rand.IntN(8)))
 			case 2, 3:
-				c.answer(random)
+				c.answer()
 			case 4:
 				c.press(`[...document.querySelectorAll("button")].find(b => ["Resolve", "Reopen"].includes(b.textContent.trim()))`)
 			case 5:
 				c.label()
 			}
-			c.steps++
 		})
 	})
 }
 
-// press clicks on something, if it is there.
 func (c *colleague) press(expression string) {
 	rig.Evaluate[any](c.Page, `void (`+expression+`)?.click()`)
 }
 
 // answer writes something, and sends it if the composer is there. A sent message is kept by
 // the page until the server has it.
-func (c *colleague) answer(random *rand.Rand) {
-	text := fmt.Sprintf("By hand %016x.", random.Uint64())
+func (c *colleague) answer() {
+	text := fmt.Sprintf("By hand %016x.", rand.Uint64())
 	isSent := rig.Evaluate[bool](c.Page, fmt.Sprintf(`(async () => {
 		const area = document.querySelector("textarea[aria-label=Message], textarea");
 		if (!area || area.disabled || area.value) return false;
@@ -107,7 +104,6 @@ func (c *colleague) answer(random *rand.Rand) {
 	}
 }
 
-// label takes the tenant's label off a contact, or puts it on.
 func (c *colleague) label() {
 	rig.Evaluate[any](c.Page, `(async () => {
 		const pressed = name => [...document.querySelectorAll("button")].find(b => (b.ariaLabel || b.textContent.trim()) === name);
@@ -133,9 +129,7 @@ func (t *trial) auditConsoles(r *report) {
 				}
 			})
 		}
-		r.counts["browsers: steps"] += c.steps
 	}
-	r.counts["browsers"] = len(t.colleagues)
 }
 
 // lastDifference looks until there is no difference any more, and returns the one left after
@@ -149,19 +143,13 @@ func lastDifference(differ func() string) (difference string) {
 	return difference
 }
 
-type shownConversation struct {
-	ID     string
-	Unread int
-	Labels int
-}
-
 const comparedRows = 20
 
 // differsInList says how the list of a page differs from the stored one, "" if it does not.
 func (c *colleague) differsInList() string {
-	shown := rig.Evaluate[[]shownConversation](c.Page, `[...document.querySelectorAll("[aria-label=Conversations] li")].map(li => ({
-		ID: li.querySelector("a").dataset.conversation, Unread: Number(li.querySelector("b.count")?.textContent ?? 0),
-		Labels: li.querySelectorAll(".dot").length }))`)
+	shown := rig.Evaluate[[]string](c.Page, `[...document.querySelectorAll("[aria-label=Conversations] li")].map(li =>
+		li.querySelector("a").dataset.conversation + ", unread: " + (li.querySelector("b.count")?.textContent ?? 0)
+		+ ", labels: " + li.querySelectorAll(".dot").length)`)
 
 	var stored []struct {
 		ID     string `json:"id"`
@@ -170,32 +158,24 @@ func (c *colleague) differsInList() string {
 	}
 	c.tenant.get("/"+c.tenant.number+"/conversations?limit=100", &stored)
 	for i, one := range stored[:min(comparedRows, len(stored))] {
-		want := shownConversation{one.ID, one.Unread, len(one.Labels)}
-		if i >= len(shown) {
-			return fmt.Sprintf("row %d is missing, %+v", i, want)
-		}
-		if shown[i] != want {
-			return fmt.Sprintf("row %d is %+v, stored is %+v", i, shown[i], want)
+		want := fmt.Sprintf("%s, unread: %d, labels: %d", one.ID, one.Unread, len(one.Labels))
+		if i >= len(shown) || shown[i] != want {
+			return fmt.Sprintf("row %d should be %s, shown are %q", i, want, shown)
 		}
 	}
 	return ""
 }
 
-type shownMessage struct{ ID, State string }
-
-type shownThread struct {
-	Conversation string
-	Waiting      string
-	Messages     []shownMessage
-}
-
 // differsInThread says how the thread that is open differs from the stored one.
 func (c *colleague) differsInThread() string {
-	shown := rig.Evaluate[shownThread](c.Page, `({
-		Conversation: location.pathname.split("/")[3] ?? "", 
+	shown := rig.Evaluate[struct {
+		Conversation, Waiting string
+		Messages              []string
+	}](c.Page, `({
+		Conversation: location.pathname.split("/")[3] ?? "",
 		Waiting: Object.keys(localStorage).filter(key => key.startsWith("confab.outbox.")).map(key => localStorage.getItem(key)).join(),
-		Messages: [...document.querySelectorAll("[role=log] article")].map(a => ({
-			ID: a.id, State: a.querySelector(".tick .unseen")?.textContent ?? "" })) })`)
+		Messages: [...document.querySelectorAll("[role=log] article")].map(a =>
+			a.id + " " + (a.querySelector(".tick .unseen")?.textContent ?? "")) })`)
 	if shown.Waiting != "" {
 		return "what was sent waits in the page: " + shown.Waiting
 	}
@@ -204,21 +184,19 @@ func (c *colleague) differsInThread() string {
 	}
 
 	var stored []row
-	path := "/" + c.tenant.number + "/messages?limit=20&conversation_id=" + shown.Conversation
-	c.tenant.get(path, &stored)
+	c.tenant.get("/"+c.tenant.number+"/messages?limit=20&conversation_id="+shown.Conversation, &stored)
 	for _, m := range stored {
-		want := shownMessage{ID: m.ID}
+		want := m.ID + " "
 		if m.Direction == "outbound" {
-			want.State = m.Status
+			want += m.Status
 		}
 		if m.Type != "reaction" && !slices.Contains(shown.Messages, want) {
-			return fmt.Sprintf("%+v is not in %s, which shows %+v", want, shown.Conversation, shown.Messages)
+			return fmt.Sprintf("%s is not in %s, which shows %q", want, shown.Conversation, shown.Messages)
 		}
 	}
 	return ""
 }
 
-// auditTyped checks that what people sent in browsers is there, each once.
 func (o *tenantAudit) auditTyped() {
 	there := make(map[string]int)
 	for _, m := range o.rows {
@@ -234,13 +212,9 @@ func (o *tenantAudit) auditTyped() {
 		}
 		for _, text := range c.typed {
 			all++
-			if there[text] != 1 {
-				o.discrepancy("%q, which %s sent, is there %d times", text, c.name, there[text])
-			}
+			o.expect(there[text] == 1, "%q, which %s sent, is there %d times", text, c.name, there[text])
 		}
 	}
-	if len(there) > all {
-		o.discrepancy("%d messages are of people, who sent %d", len(there), all)
-	}
+	o.expect(len(there) <= all, "%d messages are of people, who sent %d", len(there), all)
 	o.report.counts["browsers: messages sent"] += all
 }

@@ -28,23 +28,23 @@ const (
 // wrong passwords, and six organizations with uploads that never end. Authenticated calls are
 // timed for as long before, and meanwhile.
 func (t *trial) strangers(ctx context.Context, length time.Duration) {
-	for len(t.greedyKeys) < greedyOrgs {
-		_, key := t.server.NewOrganization(fmt.Sprint("Greedy ", len(t.greedyKeys)))
-		t.greedyKeys = append(t.greedyKeys, key)
+	var keys []string
+	for len(keys) < greedyOrgs {
+		_, key := t.server.NewOrganization("Greedy")
+		keys = append(keys, key)
 	}
 
 	t.alone = append(t.alone, t.timeCalls(ctx, length)...)
 	arrived, leave := context.WithCancel(ctx)
 	var group sync.WaitGroup
-	t.sendStrangers(arrived, &group)
+	t.sendStrangers(arrived, &group, keys)
 	sleep(ctx, time.Second) // until they hold what they can
 	t.beside = append(t.beside, t.timeCalls(ctx, length)...)
 	leave()
 	group.Wait()
 }
 
-// sendStrangers starts all that strangers do, until ctx ends.
-func (t *trial) sendStrangers(ctx context.Context, group *sync.WaitGroup) {
+func (t *trial) sendStrangers(ctx context.Context, group *sync.WaitGroup, keys []string) {
 	hold := func(n int, request string) {
 		for range n {
 			group.Go(func() { t.holdOpen(ctx, request) })
@@ -55,7 +55,7 @@ func (t *trial) sendStrangers(ctx context.Context, group *sync.WaitGroup) {
 	forged := "X-Hub-Signature-256: sha256=" + strings.Repeat("0", 64)
 	hold(halfCallbacks, fmt.Sprintf(post, "/provider/webhook", 8<<10+1, forged, strings.Repeat(" ", 8<<10-1)))
 	hold(openHeads, "GET /v1/me HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
-	for _, key := range t.greedyKeys {
+	for _, key := range keys {
 		header := "Authorization: Bearer " + key + "\r\nContent-Type: application/json"
 		hold(greedyBodies, fmt.Sprintf(post, "/v1/labels", 1<<20-1, header, strings.Repeat(" ", 20<<10)))
 	}
@@ -67,19 +67,15 @@ func (t *trial) sendStrangers(ctx context.Context, group *sync.WaitGroup) {
 // holdOpen sends a part of a request, and then a byte a second. When the server hangs up it
 // begins again.
 func (t *trial) holdOpen(ctx context.Context, request string) {
-	var dialer net.Dialer
 	for ; ctx.Err() == nil; sleep(ctx, time.Second) {
-		conn, err := dialer.DialContext(ctx, "tcp", t.server.Address)
+		conn, err := net.Dial("tcp", t.server.Address)
 		if err != nil {
 			continue
 		}
-
-		stop := context.AfterFunc(ctx, func() { conn.Close() })
 		_, err = io.WriteString(conn, request)
 		for err == nil && sleep(ctx, time.Second) {
 			_, err = io.WriteString(conn, " ")
 		}
-		stop()
 		conn.Close()
 	}
 }
@@ -97,7 +93,6 @@ func (t *trial) guessPasswords(ctx context.Context) {
 	}
 }
 
-// callersAtOnce is how many programs make the calls that are timed.
 const callersAtOnce = 8
 
 // timeCalls makes authenticated calls for a time, half of them over new connections, and
@@ -108,29 +103,21 @@ func (t *trial) timeCalls(ctx context.Context, length time.Duration) []time.Dura
 
 	took := make([][]time.Duration, callersAtOnce)
 	rig.RunParallel(callersAtOnce, func(i int) {
-		transport := &http.Transport{DisableKeepAlives: i%4 < 2}
-		defer transport.CloseIdleConnections()
+		one := t.tenants[i%len(t.tenants)]
+		caller := one.Client
+		caller.Transport = &http.Transport{DisableKeepAlives: i%4 < 2}
+		defer caller.Transport.CloseIdleConnections()
+
 		for sleep(ctx, 10*time.Millisecond) {
-			took[i] = append(took[i], t.tenants[i%len(t.tenants)].timeCall(transport))
+			began := time.Now()
+			status, _, err := caller.Do(context.Background(), rig.Request{Method: "GET", Path: "/" + one.number + "/messages?limit=5"})
+			if err != nil || status != http.StatusOK {
+				began = began.Add(-time.Hour)
+			}
+			took[i] = append(took[i], time.Since(began))
 		}
 	})
 	return slices.Concat(took...)
-}
-
-// refusedCall is how long a call took that was not answered as it should have been.
-const refusedCall = time.Hour
-
-// timeCall reads a list, and returns how long that took.
-func (o *tenant) timeCall(transport *http.Transport) time.Duration {
-	caller := o.Client
-	caller.Transport = transport
-
-	began := time.Now()
-	status, _, err := caller.Do(context.Background(), rig.Request{Method: "GET", Path: "/" + o.number + "/messages?limit=5"})
-	if err != nil || status != http.StatusOK {
-		return refusedCall
-	}
-	return time.Since(began)
 }
 
 // How much slower authenticated calls may be beside strangers, and how long a trial must be for
@@ -140,7 +127,6 @@ const (
 	shortestJudged = 5 * time.Minute
 )
 
-// auditStrangers compares the calls beside strangers with those before them.
 func (t *trial) auditStrangers(r *report) {
 	if len(t.beside) == 0 {
 		return

@@ -22,9 +22,8 @@ type fault struct {
 	play func(ctx context.Context, length time.Duration)
 }
 
-// schedule returns all faults in the order in which they are played.
-func (t *trial) schedule(random *rand.Rand) []fault {
-	all := slices.Concat(t.serverFaults(random), t.replicaFaults(), t.clockFaults())
+func (t *trial) schedule() []fault {
+	all := slices.Concat(t.serverFaults(), t.replicaFaults(), t.clockFaults())
 
 	// Those of the server are far apart, and the small ones lie between them.
 	for i, small := range t.outsideFaults() {
@@ -36,7 +35,6 @@ func (t *trial) schedule(random *rand.Rand) []fault {
 	return all
 }
 
-// outsideFaults are those of the provider and of the endpoints.
 func (t *trial) outsideFaults() []fault {
 	provider := func(name, body string) fault {
 		return fault{name, func(context.Context, time.Duration) { t.sim.Call("POST", "/_sim/faults", body, nil) }}
@@ -45,34 +43,32 @@ func (t *trial) outsideFaults() []fault {
 		return fault{name, func(ctx context.Context, length time.Duration) {
 			t.setMode(mode)
 			sleep(ctx, length)
-			t.setMode(rig.ModeRandom)
+			t.setMode(modeRandom)
 		}}
 	}
 
 	return []fault{
 		provider("provider times out", `{"kind":"timeout","times":5}`), // first, because it is felt the longest
 		provider("provider hangs up after accepting", `{"kind":"drop_connection","times":10}`),
-		endpoint("endpoint hangs", rig.ModeHang),
+		endpoint("endpoint hangs", modeHang),
 		provider("provider answers 500", `{"kind":"http_500","times":10}`),
 		provider("provider limits the rate", `{"kind":"rate_limit","times":10}`),
-		endpoint("endpoint fails", rig.ModeFail),
+		endpoint("endpoint fails", modeFail),
 		provider("provider's media fail", `{"kind":"http_500","endpoint":"media","times":3}`),
 	}
 }
 
-// setMode sets how one endpoint of each tenant answers.
 func (t *trial) setMode(mode string) {
 	for _, one := range t.tenants {
-		t.receiver.SetMode(one.endpointName(hookShaky), mode)
+		t.receiver.setMode(one.endpointName(hookShaky), mode)
 	}
 }
 
-// serverFaults are those of the server's process, of its files and of the machine.
-func (t *trial) serverFaults(random *rand.Rand) []fault {
+func (t *trial) serverFaults() []fault {
 	// atRandom is a fault whose length is chosen at random. In a short trial all are shorter.
 	atRandom := func(name string, from, to time.Duration, play func(context.Context, time.Duration)) fault {
 		return fault{name, func(ctx context.Context, _ time.Duration) {
-			play(ctx, min(from+time.Duration(random.Int64N(int64(to-from))), max(t.length/longestShare, aboveTimeouts)))
+			play(ctx, min(from+rand.N(to-from), max(t.length/longestShare, aboveTimeouts)))
 		}}
 	}
 
@@ -91,7 +87,7 @@ func (t *trial) serverFaults(random *rand.Rand) []fault {
 			t.pause(ctx, pauseBeyondLeases)
 		}})
 	}
-	if t.disk != nil {
+	if t.disk != "" {
 		all = append(all, fault{"disk full", t.fillDisk})
 	}
 	return all
@@ -106,7 +102,6 @@ const (
 	pauseBeyondLeases = 20 * time.Second
 )
 
-// clockFaults are those of the server's clock, if it can be set.
 func (t *trial) clockFaults() []fault {
 	if !t.hasClock {
 		return nil
@@ -123,15 +118,15 @@ func (t *trial) clockFaults() []fault {
 	}
 }
 
-// playFaults plays the faults one after the other until the trial ends.
-func (t *trial) playFaults(ctx context.Context, random *rand.Rand) {
+func (t *trial) playFaults(ctx context.Context) {
 	if t.kills > 0 {
-		t.playKills(ctx, random) // which ends the trial
+		t.playKills(ctx)
+		return
 	}
 	step := min(t.length/40, 10*time.Second)
 
 	for sleep(ctx, step) {
-		for _, f := range t.schedule(random) {
+		for _, f := range t.schedule() {
 			t.play(ctx, f, step)
 			if !sleep(ctx, step) {
 				return
@@ -140,19 +135,12 @@ func (t *trial) playFaults(ctx context.Context, random *rand.Rand) {
 	}
 }
 
-// timeOfDay is how the list of the faults shows when each began and ended.
-const timeOfDay = "15:04:05.000"
-
-// play plays a fault, and lists it in a file.
 func (t *trial) play(ctx context.Context, f fault, length time.Duration) {
-	began := time.Now()
+	began := time.Now().UTC()
 	rig.Within(f.name, func() { f.play(ctx, length) })
 	t.count("fault: " + f.name)
-	fmt.Fprintf(t.played, "%s to %s: %s\n", began.UTC().Format(timeOfDay), time.Now().UTC().Format(timeOfDay), f.name)
+	fmt.Fprintf(t.server.Log, "fault, %s to %s: %s\n", began.Format(time.StampMilli), time.Now().UTC().Format(time.StampMilli), f.name)
 }
-
-// errDone ends a trial that has nothing left to play.
-var errDone = errors.New("all faults were played")
 
 // longestLife is how long the server lives at most in a trial of kills. A call to the
 // provider takes as long, so that every kill meets some.
@@ -160,24 +148,24 @@ const longestLife = 400 * time.Millisecond
 
 // playKills does nothing but kill the server, at any moment after it is ready, as fast as it
 // starts again.
-func (t *trial) playKills(ctx context.Context, random *rand.Rand) {
+func (t *trial) playKills(ctx context.Context) {
 	f := fault{"server killed", t.kill}
 	if t.storage != nil {
 		f = fault{"machine lost", t.loseMachine}
 	}
 	for range t.kills {
-		sleep(ctx, time.Duration(random.Int64N(int64(longestLife))))
-		rig.Check(ctx.Err())
+		if !sleep(ctx, rand.N(longestLife)) {
+			return
+		}
 		t.play(ctx, f, 0)
 	}
-	rig.Check(errDone)
 }
 
 // pause stops the server where it is, as a machine does that is moved or suspended.
 func (t *trial) pause(ctx context.Context, length time.Duration) {
-	t.server.Process().Signal(syscall.SIGSTOP)
+	t.server.Signal(syscall.SIGSTOP)
 	sleep(ctx, length)
-	t.server.Process().Signal(syscall.SIGCONT)
+	t.server.Signal(syscall.SIGCONT)
 }
 
 func (t *trial) kill(context.Context, time.Duration) {
@@ -191,31 +179,21 @@ func (t *trial) restart(context.Context, time.Duration) {
 	t.server.Start()
 }
 
+// mountDisk mounts a file system of its own that is large enough for a trial and can be filled up, or
+// returns "" if that is not permitted.
+func mountDisk(path string, length time.Duration) string {
+	size := fmt.Sprintf("size=%dm", 512+256*int(length/time.Minute))
+	rig.Check(os.MkdirAll(path, 0o700))
+	if exec.Command("mount", "-t", "tmpfs", "-o", size, "tmpfs", path).Run() != nil {
+		return ""
+	}
+	return path
+}
+
+// fillDisk writes a file until no block is free.
 func (t *trial) fillDisk(ctx context.Context, length time.Duration) {
-	free := t.disk.fill()
-	sleep(ctx, length/2)
-	free()
-}
-
-// smallDisk is a file system of its own that can be filled up.
-type smallDisk struct{ path string }
-
-// newSmallDisk mounts one that is large enough for a trial, or returns nil if that is not
-// permitted.
-func newSmallDisk(path string, length time.Duration) *smallDisk {
-	size := 512 + 256*int(length/time.Minute) // MB
-	if os.MkdirAll(path, 0o700) != nil {
-		return nil
-	}
-	if exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", size), "tmpfs", path).Run() != nil {
-		return nil
-	}
-	return &smallDisk{path}
-}
-
-// fill writes a file until no block is free. The returned function removes it.
-func (d *smallDisk) fill() func() {
-	f := rig.Must(os.Create(filepath.Join(d.path, "ballast")))
+	f := rig.Must(os.Create(filepath.Join(t.disk, "ballast")))
+	defer os.Remove(f.Name())
 	defer f.Close()
 
 	for block := make([]byte, 1<<20); len(block) >= 512; {
@@ -223,34 +201,26 @@ func (d *smallDisk) fill() func() {
 			block = block[:len(block)/2]
 		}
 	}
-
-	return func() { os.Remove(f.Name()) }
+	sleep(ctx, length/2)
 }
 
-func (d *smallDisk) remove() {
-	exec.Command("umount", "-l", d.path).Run()
-}
-
-// copyDir copies a directory into another one, with anything in it: a server that was killed
+// unmountDisk removes the disk. What is to be kept is copied, with anything in it: a server that was killed
 // leaves a socket, at which os.CopyFS stops.
-func copyDir(dir, into string) {
-	copying := exec.Command("cp", "-R", dir, into)
-	copying.Stderr = os.Stderr
-	copying.Run()
+func (t *trial) unmountDisk() {
+	if t.keep {
+		copying := exec.Command("cp", "-R", t.server.Dir, t.dir)
+		copying.Stderr = os.Stderr
+		copying.Run()
+	}
+	exec.Command("umount", "-l", t.disk).Run()
 }
 
-// lockDatabase lets another process hold the write lock of the server's database, as a
-// command or somebody's SQLite shell may do.
+// lockDatabase holds the write lock of the server's database, as a command or somebody's SQLite shell
+// may do.
 func (t *trial) lockDatabase(_ context.Context, length time.Duration) {
-	t.self.Run("lock", t.server.Dir, length.String())
-}
-
-// holdLock opens a database that another process serves, and holds its write lock for
-// a time. The arguments are the data directory and the time.
-func holdLock(args []string) {
-	dir, length := args[0], rig.Must(time.ParseDuration(args[1]))
 	db := rig.Must(storage.Open(storage.Options{
-		Path: storage.DatabaseFile(dir), MasterKey: rig.Must(storage.LoadMasterKey(dir, "")), Readers: 1, Served: true, SkipCheck: true,
+		Path: storage.DatabaseFile(t.server.Dir), MasterKey: rig.Must(storage.LoadMasterKey(t.server.Dir, "")),
+		Readers: 1, Served: true, SkipCheck: true,
 	}))
 	defer db.Close()
 

@@ -28,7 +28,6 @@ const (
 	nativeSecret = "a secret that a client has kept"
 )
 
-// gatewaySend is a message that was sent through the gateway, and what its client was told.
 type gatewaySend struct {
 	tag    string // what it says, by which it is known to all sides; its key, too
 	body   string
@@ -37,14 +36,10 @@ type gatewaySend struct {
 
 type gatewayAnswer struct {
 	status   int
-	Messages []struct {
-		ID string `json:"id"`
-	} `json:"messages"`
-	Error struct {
-		Data struct {
-			Details string `json:"details"`
-		} `json:"error_data"`
-	} `json:"error"`
+	Messages []struct{ ID string }
+	Error    struct {
+		Data struct{ Details string } `json:"error_data"`
+	}
 }
 
 // The kinds of answers.
@@ -72,24 +67,21 @@ func (a gatewayAnswer) kind() string {
 	return answeredRefused + ", " + ours
 }
 
-// ourCode is what a code of ours looks like.
 var ourCode = regexp.MustCompile(`^[a-z_]+$`)
 
-// subscribeNative subscribes an endpoint to the provider's own envelopes.
 func (o *tenant) subscribeNative() {
 	endpoint := o.endpointName(hookNative)
-	o.trial.receiver.AddSecret(endpoint, nativeSecret)
+	o.trial.receiver.addEndpoint(endpoint, nativeSecret)
 	body := fmt.Sprintf(`{"url":%q,"events":["messages"],"format":"provider","verify_token":"any","secret":%q}`,
-		o.trial.receiver.Endpoint(endpoint), nativeSecret)
+		o.trial.receiver.endpoint(endpoint), nativeSecret)
 	o.hooks[hookNative] = o.create("/webhook_subscriptions", body, "")
 }
 
-// sendThroughGateway keeps sending texts through the gateway until ctx ends.
-func (o *tenant) sendThroughGateway(ctx context.Context, random *rand.Rand) {
+func (o *tenant) sendThroughGateway(ctx context.Context) {
 	for o.outboundLimit.Wait(ctx) == nil {
-		s := gatewaySend{tag: fmt.Sprintf("gateway %016x", random.Uint64())}
+		s := gatewaySend{tag: fmt.Sprintf("gateway %016x", rand.Uint64())}
 		s.body = fmt.Sprintf(`{"messaging_product":"whatsapp","to":%q,"type":"text","text":{"body":%q},"biz_opaque_callback_data":%q}`,
-			o.person(random), s.tag, s.tag)
+			o.person(), s.tag, s.tag)
 
 		s.answer = o.pass(s)
 		o.record(func() { o.passed = append(o.passed, s) })
@@ -118,16 +110,12 @@ func (o *tenant) pass(s gatewaySend) (a gatewayAnswer) {
 // isUnknown reports whether only a callback can tell what became of a message, if one ever comes.
 func (m row) isUnknown() bool { return m.Source == sourceGateway && m.Status == "pending" }
 
-// withoutUnknown leaves out the messages of which no callback will come, because the provider does
-// not have them.
-func (o *tenant) withoutUnknown(all []row) []row {
-	return slices.DeleteFunc(all, func(m row) bool {
-		return m.isUnknown() && !slices.ContainsFunc(o.providerHas("to="+url.QueryEscape(m.To)),
-			func(one providedMessage) bool { return one.Request.Tag == m.ID })
-	})
+// isNowhere reports whether no callback will come of a message, because the provider does not have it.
+func (o *tenant) isNowhere(m row) bool {
+	return m.isUnknown() && !slices.ContainsFunc(o.providerHas("to="+url.QueryEscape(m.To)),
+		func(one providedMessage) bool { return one.Request.Tag == m.ID })
 }
 
-// gatewayOutcome is what became of a message that was sent through the gateway.
 type gatewayOutcome struct {
 	rows     []row         // those that say what it says
 	copies   []string      // ids of those that the provider has
@@ -145,13 +133,12 @@ func (o *tenantAudit) auditGateway() {
 	}
 
 	for _, s := range o.passed {
-		became := gatewayOutcome{rows: rows[s.tag], statuses: o.seen.Statuses[s.tag], again: o.pass(s)}
+		became := gatewayOutcome{rows: rows[s.tag], statuses: o.trial.receiver.statuses[s.tag], again: o.pass(s)}
 		for _, m := range became.rows {
 			became.copies = append(became.copies, o.copies[m.ID]...)
 		}
-		if wrong := s.contradiction(became); wrong != "" {
-			o.discrepancy("%s, whose client was told %s: %s", s.tag, s.answer.kind(), wrong)
-		}
+		wrong := s.contradiction(became)
+		o.expect(wrong == "", "%s, whose client was told %s: %s", s.tag, s.answer.kind(), wrong)
 		delete(rows, s.tag)
 	}
 	for tag := range rows {

@@ -14,25 +14,22 @@ import (
 	"confab/app/tools/rig"
 )
 
-const (
-	// importedPeople is how many people are in files, and linesOfFile how many in each.
-	importedPeople, linesOfFile = 2000, 150
-)
+// importedPeople is how many people are in files, and linesOfFile how many in each.
+const importedPeople, linesOfFile = 2000, 150
 
 // importContacts imports a file. There is one after the other, so that what a file says of
 // somebody holds until the next one does.
-func (o *tenant) importContacts(_ context.Context, random *rand.Rand, n int) {
+func (o *tenant) importContacts(_ context.Context, n int) {
 	names, file := make(map[string]string), "phone_number,name\n"
 	for range linesOfFile {
-		number := fmt.Sprintf("+1555%d5%05d", o.index, random.IntN(importedPeople))
+		number := fmt.Sprintf("+1555%d5%05d", o.index, rand.IntN(importedPeople))
 		if names[number] == "" {
 			names[number] = fmt.Sprintf("Name %d", n)
 			file += number + "," + names[number] + "\n"
 		}
 	}
 
-	o.importFile(file, len(names), newIdempotencyKey(random))
-	o.trial.count("files imported")
+	o.importFile(file, len(names), newIdempotencyKey())
 	o.record(func() { maps.Copy(o.imported, names) })
 }
 
@@ -55,18 +52,15 @@ func (o *tenant) importFile(file string, lines int, key string) {
 
 	began := time.Now()
 	for i.Status == "running" {
-		if time.Since(began) > o.trial.settleTimeout() { // a server that lives for moments comes to little
-			rig.Check(fmt.Errorf("import %s does not end", i.ID))
-		}
+		// A server that lives for moments comes to little.
+		rig.Require(time.Since(began) < o.trial.settleTimeout(), "import %s does not end", i.ID)
 		time.Sleep(100 * time.Millisecond)
 		o.get(path+"/"+i.ID, &i)
 	}
-	if i.Status != "completed" || i.Lines != lines || i.Created+i.Updated+i.Unchanged != lines || i.Failed != 0 {
-		rig.Check(fmt.Errorf("an import of %d lines ended as %+v", lines, i))
-	}
+	rig.Require(i.Status == "completed" && i.Lines == lines && i.Created+i.Updated+i.Unchanged == lines && i.Failed == 0,
+		"an import of %d lines ended as %+v", lines, i)
 }
 
-// auditImports compares the people of all files with those that are exported.
 func (o *tenantAudit) auditImports() {
 	export := o.client.Client
 	export.Timeout = 0 // it is long
@@ -76,24 +70,19 @@ func (o *tenantAudit) auditImports() {
 	sheet := csv.NewReader(bytes.NewReader(text))
 	sheet.FieldsPerRecord = -1
 	lines := rig.Must(sheet.ReadAll())
-	if len(lines) == 0 || len(lines[0]) < 4 || lines[0][0] != "phone_number" || lines[0][3] != "name" {
-		rig.Check(fmt.Errorf("the export begins with %.200q", text))
-	}
+	rig.Require(len(lines) > 0 && len(lines[0]) > 3 && lines[0][0] == "phone_number" && lines[0][3] == "name",
+		"the export begins with %.200q", text)
 
 	seen := make(map[string]int)
 	for _, line := range lines[1:] {
 		number := strings.TrimPrefix(line[0], "'")
 		if want, ours := o.imported[number]; ours {
 			seen[number]++
-			if line[3] != want {
-				o.discrepancy("%s is called %q, the last file says %q", number, line[3], want)
-			}
+			o.expect(line[3] == want, "%s is called %q, the last file says %q", number, line[3], want)
 		}
 	}
 
 	for number := range o.imported {
-		if seen[number] != 1 {
-			o.discrepancy("%s was imported, and is there %d times", number, seen[number])
-		}
+		o.expect(seen[number] == 1, "%s was imported, and is there %d times", number, seen[number])
 	}
 }

@@ -10,13 +10,11 @@ import (
 	"confab/app/tools/rig"
 )
 
-// receiveMessages keeps letting people write to the tenant, in all ways that there are,
-// until ctx ends.
-func (o *tenant) receiveMessages(ctx context.Context, random *rand.Rand) {
+func (o *tenant) receiveMessages(ctx context.Context) {
 	for o.inboundLimit.Wait(ctx) == nil {
-		switch random.IntN(20) {
+		switch rand.IntN(20) {
 		case 0:
-			o.sendEcho(random)
+			o.sendEcho()
 		case 1:
 			o.changeMessage("edit", `{"text":"what I meant"}`)
 		case 2:
@@ -24,34 +22,32 @@ func (o *tenant) receiveMessages(ctx context.Context, random *rand.Rand) {
 		case 3:
 			o.markRead()
 		default:
-			o.writeMessage(random)
+			o.writeMessage()
 		}
 	}
 }
 
-func (o *tenant) writeMessage(random *rand.Rand) {
-	kind, content := o.inboundContent(random)
+func (o *tenant) writeMessage() {
+	kind, content := o.inboundContent()
 	o.receive(kind, map[string]any{
 		"phone_number_id": o.number,
-		"from":            o.person(random),
+		"from":            o.person(),
 		"name":            "Somebody",
 		"type":            kind,
 		kind:              content,
 	})
 }
 
-// receive lets a message be written to the tenant.
 func (o *tenant) receive(kind string, message map[string]any) {
 	var made struct{ ID string }
 	o.trial.sim.Call("POST", "/_sim/inbound", string(rig.Must(json.Marshal(message))), &made)
 	o.record(func() { o.received[made.ID] = kind })
 }
 
-// inboundContent returns what a person writes, chosen at random.
-func (o *tenant) inboundContent(random *rand.Rand) (kind string, content any) {
-	switch random.IntN(10) {
+func (o *tenant) inboundContent() (kind string, content any) {
+	switch rand.IntN(10) {
 	case 0:
-		return "image", map[string]any{"data": base64.StdEncoding.EncodeToString(rig.Picture), "caption": "look"}
+		return "image", map[string]any{"data": base64.StdEncoding.EncodeToString(picture), "caption": "look"}
 	case 1:
 		return "location", map[string]any{"latitude": 52.5, "longitude": 13.4}
 	case 2:
@@ -61,13 +57,12 @@ func (o *tenant) inboundContent(random *rand.Rand) (kind string, content any) {
 			return "reaction", map[string]any{"message_id": target, "emoji": "🎉"}
 		}
 	}
-	return "text", map[string]any{"body": fmt.Sprintf("hello %d", random.IntN(1_000_000))}
+	return "text", map[string]any{"body": fmt.Sprintf("hello %d", rand.IntN(1_000_000))}
 }
 
-// sendEcho lets the business send a message from the phone app.
-func (o *tenant) sendEcho(random *rand.Rand) {
+func (o *tenant) sendEcho() {
 	var made struct{ ID string }
-	body := fmt.Sprintf(`{"phone_number_id":%q,"to":%q,"type":"text","text":{"body":"from the phone"}}`, o.number, o.person(random))
+	body := fmt.Sprintf(`{"phone_number_id":%q,"to":%q,"type":"text","text":{"body":"from the phone"}}`, o.number, o.person())
 	o.trial.sim.Call("POST", "/_sim/echo", body, &made)
 	o.record(func() { o.echoed[made.ID] = true })
 }

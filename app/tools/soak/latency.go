@@ -24,16 +24,10 @@ const (
 	maxLatency = 350 * time.Millisecond
 )
 
-// slowProxy is between the server and the provider, and delays the answers to sends.
-type slowProxy struct {
-	url    string
-	server *http.Server
-}
-
-func newSlowProxy(provider string) *slowProxy {
-	target, listener := rig.Must(url.Parse(provider)), rig.Must(net.Listen("tcp", "127.0.0.1:0"))
-
-	silent := log.New(io.Discard, "", 0)
+// startSlowProxy starts what is between the server and the provider, and delays the answers to
+// sends. It returns its URL.
+func startSlowProxy(provider string) string {
+	target, silent := rig.Must(url.Parse(provider)), log.New(io.Discard, "", 0)
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
@@ -46,10 +40,9 @@ func newSlowProxy(provider string) *slowProxy {
 		// The provider hung up, and so does the proxy.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
-
-	p := &slowProxy{"http://" + listener.Addr().String(), &http.Server{Handler: proxy, ErrorLog: silent}}
-	go p.server.Serve(listener)
-	return p
+	listener := rig.Must(net.Listen("tcp", "127.0.0.1:0"))
+	go (&http.Server{Handler: proxy, ErrorLog: silent}).Serve(listener)
+	return "http://" + listener.Addr().String()
 }
 
 func delayAnswer(res *http.Response) error {
@@ -69,6 +62,6 @@ func (t *trial) setStatusDelay(more time.Duration) {
 // changeStatusDelay keeps changing when statuses come. At first they come about when the
 // answer to the send does, before it or after it. Later they come when a server that does
 // not wait for them has sent the message again.
-func (t *trial) changeStatusDelay(ctx context.Context, random *rand.Rand) {
-	repeat(ctx, random, 500, 1500, func(int) { t.setStatusDelay(time.Duration(random.IntN(2)) * 3 * time.Second) })
+func (t *trial) changeStatusDelay(ctx context.Context) {
+	repeat(ctx, 500, 1500, func(int) { t.setStatusDelay(time.Duration(rand.IntN(2)) * 3 * time.Second) })
 }

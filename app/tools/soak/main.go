@@ -12,13 +12,10 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"regexp"
-	"syscall"
 	"time"
 
 	"confab/app/tools/rig"
@@ -34,11 +31,8 @@ const restoring = 6
 const usualKill = 500 * time.Millisecond
 
 func main() {
-	rig.Main("soak", map[string]func([]string){"lock": holdLock}, func() {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-
-		report := soak(ctx, parseFlags())
+	rig.Main("soak", map[string]func([]string){}, func() {
+		report := soak(parseFlags())
 		fmt.Print(report)
 		if report.failed() {
 			os.Exit(1)
@@ -47,12 +41,11 @@ func main() {
 }
 
 func parseFlags() options {
-	o := options{needClock: true, self: rig.Program{Path: rig.Must(os.Executable())}}
+	o := options{hasClock: true, self: rig.Program{Path: rig.Must(os.Executable())}}
 	flag.StringVar(&o.program.Path, "confab", "bin/confab-trial", "the binary to try, built with -tags trial")
 	flag.DurationVar(&o.length, "length", 10*time.Minute, "how long traffic and faults go on")
 	flag.Float64Var(&o.rate, "rate", 0, "messages per second of each tenant; 0 is 60, or 10 beside browsers")
 	flag.BoolVar(&o.people, "people", true, "let people work in browsers, if there is one")
-	flag.Uint64Var(&o.seed, "seed", 1, "of everything that is chosen at random")
 	flag.IntVar(&o.kills, "kills", 0, "do nothing but kill the server this often, as fast as it starts again, instead of -length")
 	flag.BoolVar(&o.replica, "replica", false, "keep a replica and media in object storage, which fails at times, and lose the machine")
 	flag.Func("only", "play only the faults whose names match this `pattern`", func(text string) (err error) {

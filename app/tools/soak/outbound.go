@@ -9,76 +9,61 @@ import (
 	"confab/app/tools/rig"
 )
 
-// sendersAtOnce is how many clients of a tenant send.
 const sendersAtOnce = 8
 
-// people is how many people each tenant writes to.
 const people = 3000
 
 // person returns the phone number of one of them. Each tenant has its own people.
-func (o *tenant) person(random *rand.Rand) string {
-	return fmt.Sprintf("+1555%d%06d", o.index, random.IntN(people))
+func (o *tenant) person() string {
+	return fmt.Sprintf("+1555%d%06d", o.index, rand.IntN(people))
 }
 
 // recipient is whom a message is for: a number in the field to, or an id of the provider in
 // the field recipient.
 type recipient struct{ field, value string }
 
-// sendMessages keeps sending messages of all types until ctx ends.
-func (o *tenant) sendMessages(ctx context.Context, random *rand.Rand) {
+func (o *tenant) sendMessages(ctx context.Context) {
 	for o.outboundLimit.Wait(ctx) == nil {
-		kind, content := o.outboundContent(random)
-		o.send(recipient{"to", o.person(random)}, kind, content, newIdempotencyKey(random))
+		kind, content := o.outboundContent()
+		o.send(recipient{"to", o.person()}, kind, content)
 	}
 }
 
-// newIdempotencyKey returns a key that no other request has.
-func newIdempotencyKey(random *rand.Rand) string { return fmt.Sprintf("send %016x", random.Uint64()) }
+func newIdempotencyKey() string { return fmt.Sprintf("send %016x", rand.Uint64()) }
 
-// send sends one message and returns its id, or "" if it was refused. It is repeated with
-// the same idempotency key until it is answered.
-func (o *tenant) send(to recipient, kind string, content any, key string) (id string) {
-	body := rig.Must(json.Marshal(map[string]any{"messaging_product": "chat", "type": kind, kind: content, to.field: to.value}))
-	a := o.callUntilAnswered(rig.Request{Method: "POST", Path: "/" + o.number + "/messages", Body: string(body), IdempotencyKey: key})
+// send sends one message and returns its id. It is repeated with the same idempotency key until it is
+// answered. No fault is a reason to refuse it.
+func (o *tenant) send(to recipient, kind string, content map[string]any) (id string) {
+	body := string(rig.Must(json.Marshal(map[string]any{"messaging_product": "chat", "type": kind, kind: content, to.field: to.value})))
+	key := newIdempotencyKey()
+	id = o.create("/"+o.number+"/messages", body, key)
 
 	o.mu.Lock()
 	defer o.mu.Unlock()
-
-	// No fault is a reason to refuse a message.
-	if a.status >= 300 {
-		o.refused = append(o.refused, fmt.Sprintf("%d %s: %s", a.status, a.body.Error.Code, a.body.Error.Message))
-		return ""
-	}
-
-	var made struct{ ID string }
-	rig.Check(json.Unmarshal(a.body.Data, &made))
-	o.sent[made.ID] = kind
-	if said, ok := content.(map[string]any)["body"].(string); ok && kind == "text" && len(o.sent)%keepEvery == 0 {
-		o.said = append(o.said, spokenText{made.ID, said})
-	}
+	o.sent[id] = kind
 	if len(o.sent)%repeatEvery == 1 {
-		o.repeats = append(o.repeats, acknowledged{key, string(body), made.ID})
+		said, _ := content["body"].(string)
+		o.repeats = append(o.repeats, acknowledged{key, body, id, said})
 	}
-	return made.ID
+	return id
 }
 
-// acknowledged is a send that the audit repeats: the answer must be the same.
-type acknowledged struct{ key, body, id string }
+// acknowledged is a send that the audit repeats, and finds by what it says, if it is a text.
+type acknowledged struct{ key, body, id, said string }
 
-// repeatEvery is how many sends there are to each that is repeated.
 const repeatEvery = 50
 
 // outboundContent returns what to send, chosen at random; mostly text, as in practice.
-func (o *tenant) outboundContent(random *rand.Rand) (kind string, content any) {
-	said := map[string]any{"body": fmt.Sprintf("This is number %d.", random.IntN(1_000_000))}
+func (o *tenant) outboundContent() (kind string, content map[string]any) {
+	said := map[string]any{"body": fmt.Sprintf("This is number %d.", rand.IntN(1_000_000))}
 
-	switch random.IntN(12) {
+	switch rand.IntN(12) {
 	case 0:
-		return "image", map[string]any{"link": o.trial.receiver.Picture(), "caption": "a link"}
+		return "image", map[string]any{"link": o.trial.receiver.picture(), "caption": "a link"}
 	case 1:
 		return "image", map[string]any{"id": o.media, "caption": "from the library"}
 	case 2:
-		return "document", map[string]any{"link": o.trial.receiver.Picture(), "filename": "picture.png"}
+		return "document", map[string]any{"link": o.trial.receiver.picture(), "filename": "picture.png"}
 	case 3:
 		return "template", map[string]any{"name": "greeting", "language": "en_US"}
 	case 4:

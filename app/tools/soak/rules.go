@@ -43,9 +43,8 @@ func (o *tenantAudit) auditRules() {
 			counts[one.ConversationID]++
 		}
 		for conversation, said := range o.heard {
-			if n := counts[conversation]; n > said || n < min(said, perHour) {
-				o.discrepancy("%s has fired for %d of the %d messages in %s", rule, n, said, conversation)
-			}
+			n := counts[conversation]
+			o.expect(min(said, perHour) <= n && n <= said, "%s has fired for %d of the %d messages in %s", rule, n, said, conversation)
 		}
 		o.report.counts["rules fired for every message"] += len(fired)
 	}

@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,44 +14,31 @@ import (
 	"confab/app/tools/rig"
 )
 
-// options are how much load there is and for how long.
 type options struct {
-	program rig.Program // confab
-	self    rig.Program // this program, for the processes beside it
-	length  time.Duration
-	rate    float64
-	seed    uint64
-	only    *regexp.Regexp // of the faults to play; nil for all
-	people  bool           // let people work in browsers, if there is one
-	replica bool           // keep a replica and media in object storage
-	kills   int            // how often the server is killed, in a trial that does nothing else; 0 for any other
-
-	// needClock refuses a server whose clock cannot be set. Otherwise the faults of
-	// the clock are left out then.
-	needClock bool
+	program  rig.Program // confab
+	self     rig.Program // this program, for the processes beside it
+	length   time.Duration
+	rate     float64
+	only     *regexp.Regexp // of the faults to play; nil for all
+	people   bool           // let people work in browsers, if there is one
+	replica  bool           // keep a replica and media in object storage
+	kills    int            // how often the server is killed, in a trial that does nothing else; 0 for any other
+	hasClock bool           // the server's clock can be set: it was built with the tag trial
 }
 
 // trial is one run: the processes, the tenants, and what was recorded.
 type trial struct {
 	options
 	dir        string
+	keep       bool // leave the directory to look into
 	server     *rig.Server
 	sim        *rig.Simulator
-	proxy      *slowProxy // between the two
-	receiver   *rig.Receiver
+	receiver   *receiver
 	storage    *rig.Storage // nil without a replica
 	tenants    []*tenant
 	colleagues []*colleague
-	disk       *smallDisk // nil where none can be made
-	hasClock   bool       // the server's clock can be set
-	clock      *client    // of an organization whose customer's links show it
-
-	clockCustomer string
-	health        health
-	played        io.Writer // the list of the faults
-	report        *report
-
-	greedyKeys []string // of organizations that take what they can
+	disk       string // a small file system with the server's data; "" where none can be made
+	report     *report
 
 	alone  []time.Duration // how long authenticated calls took before strangers came
 	beside []time.Duration // and while they were there
@@ -64,69 +48,34 @@ type trial struct {
 
 // soak runs one trial and returns its report. If the trial failed, the files needed to find
 // out why are kept, and the report or the error says where.
-func soak(ctx context.Context, o options) *report {
-	t := &trial{options: o, dir: rig.Must(os.MkdirTemp("", "confab-soak-*")), report: &report{counts: make(map[string]int)}}
-	running, stop := context.WithCancel(ctx)
-	defer stop()
-	err := rig.Catch(func() { t.run(running) })
+func soak(o options) *report {
+	t := &trial{options: o, dir: rig.Must(os.MkdirTemp("", "confab-soak-*")), report: newReport()}
+	rig.Cleanup(func() {
+		if !t.keep {
+			os.RemoveAll(t.dir)
+		}
+	})
 
-	keep := ctx.Err() == nil && (err != nil || t.report.failed())
-	t.clean(keep)
-	rig.Check(ctx.Err())
-	if err != nil {
-		rig.Check(fmt.Errorf("%w\n%s", err, keptIn(t.dir)))
-	}
-	if keep {
+	err := rig.Catch(t.run)
+	t.keep = err != nil || t.report.failed()
+	rig.Clean()
+	rig.Require(err == nil, "%w\n%s", err, keptIn(t.dir))
+	if t.keep {
 		t.report.keptDir = t.dir
 	}
 	return t.report
 }
 
-// run takes the steps of the trial. It takes no further one after ctx has ended.
-func (t *trial) run(ctx context.Context) {
-	for _, step := range []func(context.Context){t.prepare, t.openConsoles, t.runTraffic, t.settle} {
-		step(ctx)
-		rig.Check(ctx.Err())
-	}
+func (t *trial) run() {
+	t.prepare()
+	t.openConsoles()
+	t.runTraffic()
+	t.settle()
 	t.audit()
 }
 
-// keptIn says where the remains of a trial are.
 func keptIn(dir string) string {
-	return "The log of the server, its data and the list of the faults are in " + dir + "."
-}
-
-// clean ends what still runs and removes what need not be kept.
-func (t *trial) clean(keep bool) {
-	for _, c := range t.colleagues {
-		c.Close()
-	}
-
-	if t.server != nil {
-		t.server.Kill()
-	}
-	if t.sim != nil {
-		t.sim.Kill()
-	}
-	if t.proxy != nil {
-		t.proxy.server.Close()
-	}
-	if t.receiver != nil {
-		t.receiver.Kill()
-	}
-	if t.storage != nil {
-		t.storage.Kill()
-	}
-	if t.disk != nil && keep {
-		copyDir(t.server.Dir, t.dir)
-	}
-	if t.disk != nil {
-		t.disk.remove()
-	}
-
-	if !keep {
-		os.RemoveAll(t.dir)
-	}
+	return "The log of the server with the list of the faults, and its data, are in " + dir + "."
 }
 
 // serverSettings are the settings of the server: as in practice, but without limits, with
@@ -156,49 +105,34 @@ func (t *trial) reconcileWindow() time.Duration {
 }
 
 // prepare starts everything and makes two tenants that know nothing of each other.
-func (t *trial) prepare(ctx context.Context) {
+func (t *trial) prepare() {
 	log := rig.Must(os.Create(filepath.Join(t.dir, "server.log")))
-	t.played = rig.Must(os.Create(filepath.Join(t.dir, "faults.log")))
 	t.server = &rig.Server{Program: t.program, Dir: filepath.Join(t.dir, "data"), Log: log, Address: rig.Must(rig.FreeAddress())}
-	if t.disk = newSmallDisk(filepath.Join(t.dir, "disk"), t.length); t.disk != nil {
-		t.server.Dir = filepath.Join(t.disk.path, "data")
+	if t.disk = mountDisk(filepath.Join(t.dir, "disk"), t.length); t.disk != "" {
+		t.server.Dir = filepath.Join(t.disk, "data")
+		rig.Cleanup(t.unmountDisk)
 	}
 
-	t.startProvider(log)
-	t.receiver = t.self.StartReceiver()
+	t.sim = t.program.StartSimulator(filepath.Join(t.dir, "simulator"), t.server.URL()+"/provider/webhook", log,
+		"--remember", t.messageCapacity())
+	t.sim.Call("PATCH", "/_sim/settings", `{`+rig.Uncapped+`,"template_review_ms":0}`, nil)
+	t.setStatusDelay(0)
+	t.receiver = startReceiver()
+
 	t.server.Env = slices.Concat(t.sim.Settings(), serverSettings, []string{
-		"CONFAB_PROVIDER__BASE_URL=" + t.proxy.url,
+		"CONFAB_PROVIDER__BASE_URL=" + startSlowProxy(t.sim.URL),
 		"CONFAB_PROVIDER__RECONCILE_WINDOW=" + t.reconcileWindow().String(), clockVariable + "=" + t.clockFile(),
 	})
 	if t.replica {
 		t.server.Env = append(t.server.Env, t.startStorage()...)
 	}
 	t.server.Start()
-	go t.health.watch(ctx, t.server)
 
 	for i, name := range []string{"Acme", "Umbrella"} {
 		rig.Within(name, func() { t.tenants = append(t.tenants, t.newTenant(name, i)) })
 	}
-	t.makeClock()
-	t.tryClock()
-}
-
-// startProvider starts the simulator and the proxy between it and the server.
-func (t *trial) startProvider(log io.Writer) {
-	t.sim = t.program.StartSimulator(filepath.Join(t.dir, "simulator"), t.server.URL()+"/provider/webhook", log,
-		"--remember", t.messageCapacity())
-	t.sim.Call("PATCH", "/_sim/settings", `{`+rig.Uncapped+`,"template_review_ms":0}`, nil)
-	t.setStatusDelay(0)
-	t.proxy = newSlowProxy(t.sim.URL)
-}
-
-// tryClock finds out whether the server's clock can be set.
-func (t *trial) tryClock() {
-	err := rig.Catch(func() { t.setClock(time.Hour) })
-	t.hasClock = err == nil
-	if !errors.Is(err, errClock) || t.needClock {
-		rig.Check(err)
-		t.setClock(0)
+	if t.hasClock {
+		t.checkClock()
 	}
 }
 
@@ -214,28 +148,23 @@ func (t *trial) messageCapacity() string {
 
 // runTraffic runs all clients and the faults for the length of the trial. The first error
 // ends it.
-func (t *trial) runTraffic(ctx context.Context) {
+func (t *trial) runTraffic() {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, t.length)
+	ctx, cancel := context.WithTimeout(context.Background(), t.length)
 	defer cancel()
 	defer func() { t.length = time.Since(began).Round(time.Second) }()
 
 	var group sync.WaitGroup
 	var problems error // guarded by t.mu
-	started := uint64(0)
-	run := func(f func(context.Context, *rand.Rand)) {
-		started++
-		random := rand.New(rand.NewPCG(t.seed, started))
+	run := func(f func(context.Context)) {
 		group.Go(func() {
-			err := rig.Catch(func() { f(ctx, random) })
+			err := rig.Catch(func() { f(ctx) })
 			if err == nil || ctx.Err() != nil {
 				return
 			}
-			if !errors.Is(err, errDone) {
-				t.mu.Lock()
-				problems = errors.Join(problems, err)
-				t.mu.Unlock()
-			}
+			t.mu.Lock()
+			problems = errors.Join(problems, err)
+			t.mu.Unlock()
 			cancel()
 		})
 	}
@@ -250,8 +179,8 @@ func (t *trial) runTraffic(ctx context.Context) {
 		run(one.receiveMessages)
 		run(one.stream.follow)
 		for _, c := range clients {
-			run(func(ctx context.Context, random *rand.Rand) {
-				repeat(ctx, random, c.least, c.most, func(n int) { c.do(one, ctx, random, n) })
+			run(func(ctx context.Context) {
+				repeat(ctx, c.least, c.most, func(n int) { c.do(one, ctx, n) })
 			})
 		}
 	}
@@ -260,7 +189,10 @@ func (t *trial) runTraffic(ctx context.Context) {
 		run(c.work)
 	}
 	run(t.changeStatusDelay)
-	run(t.playFaults)
+	run(func(ctx context.Context) {
+		t.playFaults(ctx)
+		cancel() // there are no more
+	})
 	group.Wait()
 	rig.Check(problems)
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -21,18 +20,16 @@ type streamReader struct {
 	position string
 	seen     map[string]bool // events
 	faults   []string        // what must not be in a stream
-	came     int             // connections
 }
 
 // follow reads until ctx ends. It drops its connection by itself now and then.
-func (s *streamReader) follow(ctx context.Context, random *rand.Rand) {
+func (s *streamReader) follow(ctx context.Context) {
 	for ctx.Err() == nil {
-		s.read(ctx, time.Duration(2+random.IntN(20))*time.Second, "")
+		s.read(ctx, time.Duration(2+rand.IntN(20))*time.Second, "")
 		sleep(ctx, 20*time.Millisecond)
 	}
 }
 
-// read reads one connection to its end, at most for a time.
 func (s *streamReader) read(ctx context.Context, most time.Duration, query string) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -48,11 +45,8 @@ func (s *streamReader) read(ctx context.Context, most time.Duration, query strin
 	if res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests {
 		return // its disk is full, or it has not noticed yet that we were gone
 	}
-	if res.StatusCode != http.StatusOK {
-		rig.Check(fmt.Errorf("a stream was answered with %d", res.StatusCode))
-	}
+	rig.Require(res.StatusCode == http.StatusOK, "a stream was answered with %d", res.StatusCode)
 
-	s.came++
 	for lines := bufio.NewReader(res.Body); ; {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
@@ -97,13 +91,8 @@ func (o *tenantAudit) auditStream() {
 		listed[e.ID] = true
 	}
 
-	if !maps.Equal(listed, o.stream.seen) {
-		o.discrepancy("the stream had %d events, and %d are listed", len(o.stream.seen), len(listed))
-	}
+	o.expect(maps.Equal(listed, o.stream.seen), "the stream had %d events, and %d are listed", len(o.stream.seen), len(listed))
 	for event := range o.taken {
-		if !o.stream.seen[event] {
-			o.discrepancy("%s came to an endpoint and not in the stream", event)
-		}
+		o.expect(o.stream.seen[event], "%s came to an endpoint and not in the stream", event)
 	}
-	o.report.counts["connections of stream readers"] += o.stream.came
 }

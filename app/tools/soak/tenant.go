@@ -29,9 +29,7 @@ type tenant struct {
 	sent     map[string]string // acknowledged sends: id to type
 	received map[string]string // what people wrote, by the provider's id: type
 	echoed   map[string]bool   // what was sent from the phone app
-	refused  []string          // why sends were refused
 	repeats  []acknowledged    // sends that the audit repeats
-	said     []spokenText      // what was sent and must be found
 	merged   []mergedPerson
 
 	passed     []gatewaySend
@@ -48,7 +46,6 @@ func (o *tenant) record(change func()) {
 	change()
 }
 
-// greeting is a template that every tenant has.
 const greeting = `{"name":"greeting","language":"en_US","category":"UTILITY",` +
 	`"components":[{"type":"BODY","text":"Your order is on its way."}]}`
 
@@ -56,7 +53,6 @@ func (o *tenant) endpointName(kind string) string {
 	return fmt.Sprintf("%s-%s", strings.ToLower(o.name), kind)
 }
 
-// newTenant makes an organization with a key, a number and its subscriptions.
 func (t *trial) newTenant(name string, index int) *tenant {
 	org, key := t.server.NewOrganization(name)
 	o := &tenant{
@@ -79,15 +75,10 @@ func (t *trial) newTenant(name string, index int) *tenant {
 	number, waba := t.sim.AddNumber(`{"is_on_biz_app":true}`)
 	t.server.ConnectNumber(org, number, waba, t.sim.AccessToken)
 	o.number = number
-	o.createResources()
-	return o
-}
 
-// createResources creates what the traffic of the tenant needs: a label, a media
-// file, a template, rules and the subscriptions.
-func (o *tenant) createResources() {
+	// What the traffic of the tenant needs.
 	o.label = o.create("/labels", `{"name":"seen"}`, "")
-	o.media = o.create("/"+o.number+"/media", fmt.Sprintf(`{"link":%q}`, o.trial.receiver.Picture()), "")
+	o.media = o.create("/"+o.number+"/media", fmt.Sprintf(`{"link":%q}`, t.receiver.picture()), "")
 	o.post("/"+o.number+"/templates", greeting, "", nil)
 	o.createRules()
 
@@ -95,7 +86,8 @@ func (o *tenant) createResources() {
 		o.hooks[kind] = o.subscribe(o.endpointName(kind), `["*"]`)
 	}
 	o.subscribeNative()
-	o.trial.receiver.SetMode(o.endpointName(hookShaky), rig.ModeRandom)
+	t.receiver.setMode(o.endpointName(hookShaky), modeRandom)
+	return o
 }
 
 // The endpoints that are subscribed during the whole trial; each must get every event.
@@ -114,10 +106,10 @@ func (o *tenant) subscribe(endpoint, events string) (id string) {
 		ID     string
 		Secret string `json:"initial_secret"`
 	}
-	body := fmt.Sprintf(`{"url":%q,"events":%s,"status":"paused"}`, o.trial.receiver.Endpoint(endpoint), events)
+	body := fmt.Sprintf(`{"url":%q,"events":%s,"status":"paused"}`, o.trial.receiver.endpoint(endpoint), events)
 	o.post("/webhook_subscriptions", body, "subscribe "+endpoint, &made)
 
-	o.trial.receiver.AddSecret(endpoint, made.Secret)
+	o.trial.receiver.addEndpoint(endpoint, made.Secret)
 	o.setStatus(made.ID, "active")
 	return made.ID
 }

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-func TestReceiverCountsEachDeliveryOnce(t *testing.T) {
-	s := httptest.NewServer(newReceiver())
+func TestACounterCountsEachDeliveryOnce(t *testing.T) {
+	s := httptest.NewServer(newCounter())
 	defer s.Close()
-	r := &Receiver{&Service{URL: s.URL}}
+	r := &Counter{&Service{URL: s.URL}}
 	post := func(body string) {
 		t.Helper()
 		res, err := http.Post(s.URL+"/hook", "application/json", strings.NewReader(body))
