@@ -2,17 +2,17 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"debug/buildinfo"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"confab/app/tools/rig"
 )
 
 // noticeFile finds the files of a module that say under what it may be used.
@@ -49,13 +49,8 @@ type component struct {
 type notice struct{ file, text string }
 
 // addModules adds the modules that a binary has inside, by its own account.
-func addModules(known []*debug.Module, path string) ([]*debug.Module, error) {
-	info, err := buildinfo.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-
-	for _, m := range info.Deps {
+func addModules(known []*debug.Module, path string) []*debug.Module {
+	for _, m := range rig.Must(buildinfo.ReadFile(path)).Deps {
 		if m.Replace != nil {
 			m = m.Replace
 		}
@@ -65,79 +60,40 @@ func addModules(known []*debug.Module, path string) ([]*debug.Module, error) {
 	}
 
 	slices.SortFunc(known, func(a, b *debug.Module) int { return strings.Compare(a.Path, b.Path) })
-	return known, nil
+	return known
 }
 
 // licences lists the modules in the binaries and their terms, then every text.
 // A module without terms that are known here is an error.
-func licences(ctx context.Context, modules []*debug.Module) ([]byte, error) {
-	goRoot, err := output(ctx, "env", "GOROOT")
-	if err != nil {
-		return nil, err
-	}
-	standard, err := readComponent("Go and its standard library", goRoot)
-	if err != nil {
-		return nil, err
-	}
-	standard.version = runtime.Version()
-
-	parts := []component{standard}
+func licences(modules []*debug.Module) []byte {
+	goTool := rig.Program{Path: "go"}
+	parts := []component{readComponent("Go and its standard library", goTool.Run("env", "GOROOT"))}
+	parts[0].version = runtime.Version()
 	for _, m := range modules {
-		dir, err := output(ctx, "list", "-m", "-f", "{{.Dir}}", m.Path)
-		if err != nil {
-			return nil, err
-		}
-		part, err := readComponent(m.Path, dir)
-		if err != nil {
-			return nil, err
-		}
+		part := readComponent(m.Path, goTool.Run("list", "-m", "-f", "{{.Dir}}", m.Path))
 		part.version, part.sum = m.Version, m.Sum
 		parts = append(parts, part)
 	}
-	return render(parts), nil
+	return render(parts)
 }
 
-// output runs the go command.
-func output(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Stderr = os.Stderr
-	text, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
-	}
-	return strings.TrimSpace(string(text)), nil
-}
-
-// readComponent reads the terms that lie at the top of a directory.
-func readComponent(name, dir string) (component, error) {
+func readComponent(name, dir string) component {
 	c := component{name: name}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return c, fmt.Errorf("%s: %w", name, err)
-	}
-
-	for _, entry := range entries {
+	for _, entry := range rig.Must(os.ReadDir(dir)) {
 		if entry.IsDir() || !noticeFile.MatchString(entry.Name()) || strings.HasSuffix(entry.Name(), ".go") {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
-		if err != nil {
-			return c, err
-		}
-
-		c.notices = append(c.notices, notice{entry.Name(), strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n"))})
+		text := string(rig.Must(os.ReadFile(filepath.Join(dir, entry.Name()))))
+		c.notices = append(c.notices, notice{entry.Name(), strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))})
 		if ownTerms.MatchString(entry.Name()) {
-			c.licences = append(c.licences, licencesIn(string(text))...)
+			c.licences = append(c.licences, licencesIn(text)...)
 		}
 	}
 
-	switch {
-	case len(c.licences) == 0:
-		return c, fmt.Errorf("%s: no licence that is known here is in %s", name, dir)
-	case slices.ContainsFunc(c.licences, func(l string) bool { return slices.Contains(forbidden, l) }):
-		return c, fmt.Errorf("%s: it may not be handed out under our terms: %s", name, strings.Join(c.licences, ", "))
-	}
-	return c, nil
+	isForbidden := slices.ContainsFunc(c.licences, func(l string) bool { return slices.Contains(forbidden, l) })
+	rig.Require(len(c.licences) > 0, "%s: no licence that is known here is in %s", name, dir)
+	rig.Require(!isForbidden, "%s: it may not be handed out under our terms: %s", name, strings.Join(c.licences, ", "))
+	return c
 }
 
 // licencesIn names the licences of which a text has the words.
@@ -152,7 +108,6 @@ func licencesIn(text string) (names []string) {
 	return names
 }
 
-// render writes the list, and then the texts.
 func render(parts []component) []byte {
 	var b bytes.Buffer
 	b.WriteString("confab is MIT licensed. Inside its binaries is also:\n\n")

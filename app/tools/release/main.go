@@ -10,19 +10,18 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"debug/elf"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"syscall"
+
+	"confab/app/tools/rig"
 )
 
 // targets are the systems that binaries are made for.
@@ -45,82 +44,53 @@ func main() {
 	flag.Parse()
 	chosen := slices.DeleteFunc(slices.Clone(targets), func(t string) bool { return *only != "" && t != *only })
 
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	if err := release(ctx, *version, *out, chosen); err != nil {
+	if err := rig.Catch(func() { release(*version, *out, chosen) }); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
 // release fills a directory with everything that is handed out for the targets.
-func release(ctx context.Context, version, out string, targets []string) error {
-	if len(targets) == 0 {
-		return fmt.Errorf("there is no such system")
-	}
-	changed, err := changesOf(version)
-	if err != nil {
-		return err
-	}
-	if err := cmp.Or(os.RemoveAll(out), os.MkdirAll(out, 0o755)); err != nil {
-		return err
-	}
+func release(version, out string, targets []string) {
+	rig.Require(len(targets) > 0, "there is no such system")
+	changed := changesOf(version)
+	rig.Check(cmp.Or(os.RemoveAll(out), os.MkdirAll(out, 0o755)))
 
 	var parts []*debug.Module
 	for _, t := range targets {
 		path := filepath.Join(out, "confab-"+strings.ReplaceAll(t, "/", "-"))
-		if err := build(ctx, t, version, path); err != nil {
-			return err
-		}
-		if parts, err = addModules(parts, path); err != nil {
-			return err
-		}
+		build(t, version, path)
+		parts = addModules(parts, path)
 	}
 
-	notices, err := licences(ctx, parts)
-	if err != nil {
-		return err
-	}
-	for name, text := range map[string][]byte{licencesFile: notices, changesFile: changed} {
-		if err := os.WriteFile(filepath.Join(out, name), text, 0o644); err != nil {
-			return err
-		}
-	}
-	return writeChecksums(out)
+	rig.Check(os.WriteFile(filepath.Join(out, licencesFile), licences(parts), 0o644))
+	rig.Check(os.WriteFile(filepath.Join(out, changesFile), changed, 0o644))
+	writeChecksums(out)
 }
 
 // changesOf is the text of what changed, which must have a section for a version
 // that is a tag such as v1.2.3.
-func changesOf(version string) ([]byte, error) {
-	text, err := os.ReadFile(changesSource)
-	if err != nil {
-		return nil, err // run it from the top of the repository
-	}
-
+func changesOf(version string) []byte {
+	text := rig.Must(os.ReadFile(changesSource)) // run it from the top of the repository
 	number, tagged := strings.CutPrefix(version, "v")
-	if tagged && !strings.Contains(number, "-") && !strings.Contains(string(text), "\n"+number+"\n") {
-		return nil, fmt.Errorf("%s has no section %s: say what changed", changesSource, number)
-	}
-	return text, nil
+	rig.Require(!tagged || strings.Contains(number, "-") || strings.Contains(string(text), "\n"+number+"\n"),
+		"%s has no section %s: say what changed", changesSource, number)
+	return text
 }
 
-// build makes one binary.
-func build(ctx context.Context, target, version, path string) error {
+func build(target, version, path string) {
 	system, arch, _ := strings.Cut(target, "/")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true",
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=true",
 		"-ldflags", "-s -w -buildid= -X main.version="+version, "-o", path, ".")
 	cmd.Env = append(withoutGoSettings(os.Environ()),
 		"CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0", "GOENV=off", "GOFLAGS=")
 	cmd.Stderr = os.Stderr
 
 	fmt.Printf("%s is built\n", target)
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("build for %s: %w", target, err)
+	rig.Within("build for "+target, func() { rig.Check(cmd.Run()) })
+	if system == "linux" { // there is no static binary on darwin: its system library is the system's interface
+		checkStatic(path)
 	}
-	if system == "linux" {
-		return checkStatic(path)
-	}
-	return nil // there is no static binary on darwin: its system library is the system's interface
 }
 
 // withoutGoSettings leaves out the variables that change what the compiler makes.
@@ -132,41 +102,23 @@ func withoutGoSettings(environ []string) []string {
 }
 
 // checkStatic refuses a binary that needs a library or a loader where it runs.
-func checkStatic(path string) error {
-	file, err := elf.Open(path)
-	if err != nil {
-		return err
-	}
+func checkStatic(path string) {
+	file := rig.Must(elf.Open(path))
 	defer file.Close()
-
-	libraries, err := file.ImportedLibraries()
-	if err != nil {
-		return err
-	}
+	libraries := rig.Must(file.ImportedLibraries())
 	for _, p := range file.Progs {
-		if p.Type == elf.PT_INTERP || len(libraries) > 0 {
-			return fmt.Errorf("%s is not static: it needs %s", path, cmp.Or(strings.Join(libraries, ", "), "a loader"))
-		}
+		rig.Require(p.Type != elf.PT_INTERP && len(libraries) == 0,
+			"%s is not static: it needs %s", path, cmp.Or(strings.Join(libraries, ", "), "a loader"))
 	}
-	return nil
 }
 
 // writeChecksums lists the SHA-256 of every file, as sha256sum does.
-func writeChecksums(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-
+func writeChecksums(dir string) {
 	var list strings.Builder
-	for _, entry := range entries {
-		content, err := os.ReadFile(filepath.Join(dir, entry.Name()))
-		if err != nil {
-			return err
-		}
+	for _, entry := range rig.Must(os.ReadDir(dir)) {
+		content := rig.Must(os.ReadFile(filepath.Join(dir, entry.Name())))
 		fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(content), entry.Name())
 	}
-
 	fmt.Print(list.String())
-	return os.WriteFile(filepath.Join(dir, checksumsFile), []byte(list.String()), 0o644)
+	rig.Check(os.WriteFile(filepath.Join(dir, checksumsFile), []byte(list.String()), 0o644))
 }
