@@ -14,7 +14,6 @@ import (
 	"confab/jobs/language"
 )
 
-// namespace is that of the modules in the bundler.
 const namespace = "console"
 
 // bundle bundles entries and all that they import. Modules that several entries need, or that are
@@ -105,7 +104,6 @@ func readFrom(trees []fs.FS, spoken string) api.Plugin {
 	}}
 }
 
-// compress compresses a file as much as brotli can.
 func compress(content []byte) []byte {
 	var b bytes.Buffer
 	w := brotli.NewWriterLevel(&b, brotli.BestCompression)

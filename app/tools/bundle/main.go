@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -45,10 +46,7 @@ func write(sources, target string) error {
 
 	for name, content := range files {
 		path := filepath.Join(target, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, compress(content), 0o644); err != nil {
+		if err := cmp.Or(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, compress(content), 0o644)); err != nil {
 			return err
 		}
 	}
