@@ -224,29 +224,6 @@ func TestWhatWasRemovedByAgeIsRemembered(t *testing.T) {
 	})
 }
 
-// While the clock was ahead, events were stored that are young for a long time: those
-// that come after them are purged all the same.
-func TestOldEventsAreFoundBehindYoungOnes(t *testing.T) {
-	is := is.New(t)
-	db := storagetest.Open(t)
-	tenant := storagetest.Seed(t, db, "Acme")
-	const run = 20_000
-	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		return tx.Run(`
-			INSERT INTO events (id, organization_id, type, source, event_id, created_at, payload)
-			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1 + 2000)
-			SELECT 'evt_' || i, ?2, 't', 'svc', 'e', iif(i BETWEEN 2 AND ?1, 9000, 10), x'7b7d' FROM n`, run, tenant.Organization.ID)
-	})
-	rows := view(t, db, func(rx *storage.Rx) ([]storage.Row, error) {
-		return rx.OldEvents(storage.PurgeScope{Before: 100, Organization: tenant.Organization.ID}, storage.Row{}, 10_000)
-	})
-	is.Equal(len(rows), 2001)
-	none := view(t, db, func(rx *storage.Rx) ([]storage.Row, error) {
-		return rx.OldEvents(storage.PurgeScope{Before: 5, Organization: tenant.Organization.ID}, storage.Row{}, 10_000)
-	})
-	is.Equal(len(none), 0)
-}
-
 func TestACommitSignalsWhoHasNewEvents(t *testing.T) {
 	is := is.New(t)
 	db := storagetest.Open(t)
