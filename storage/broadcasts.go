@@ -82,7 +82,9 @@ func (b Broadcast) IsOver() bool {
 func (b Broadcast) HasTurned() bool { return b.Position >= b.Total }
 
 // BroadcastLane is the lane of a broadcast's jobs, closed while the broadcast is paused.
-func BroadcastLane(number int64) string { return "broadcast:" + strconv.FormatInt(number, 10) }
+func BroadcastLane(number int64) string { return broadcastLanes + strconv.FormatInt(number, 10) }
+
+const broadcastLanes = "broadcast:"
 
 const (
 	broadcastColumns = `b.number, b.id, b.account_id, b.name, b.content, b.template_name, b.template_language, b.body,
@@ -136,18 +138,15 @@ func (tx *Tx) InsertBroadcast(b *Broadcast) error {
 func (tx *Tx) PublishBroadcast(b *Broadcast) error {
 	status, prepared := b.Status, b.Prepared
 	stored, err := tx.BroadcastByNumber(b.Number)
+	if err == nil && (stored.Status != BroadcastMaking || stored.CompletedAt != 0) {
+		err = ErrNotFound
+	}
 	if err != nil {
 		return err
 	}
 
 	*b = stored
 	b.Status, b.Prepared, b.CreatedAt = status, prepared, tx.Order
-	err = tx.ExecOne(`
-		UPDATE broadcasts SET created_at = ?
-		WHERE number = ? AND status = 'making' AND completed_at = 0`, tx.Order, b.Number)
-	if err != nil {
-		return err
-	}
 	return tx.UpdateBroadcast(b)
 }
 
@@ -157,7 +156,7 @@ func (tx *Tx) UpdateBroadcast(b *Broadcast) error {
 	if b.Status != BroadcastPaused {
 		b.PausedReason = nil
 	}
-	err := tx.UpdateRow("broadcasts", "status, paused_reason, prepared, started_at, completed_at, updated_at", "number", b)
+	err := tx.UpdateRow("broadcasts", "status, paused_reason, prepared, started_at, completed_at, created_at, updated_at", "number", b)
 	if err := tx.hint(err, HintBroadcast, Scope{Account: b.AccountID}, b.ID); err != nil {
 		return err
 	}
@@ -215,11 +214,11 @@ func (tx *Tx) MovePosition(number, from, to int64) error {
 // DeleteAbandonedBroadcasts deletes up to limit rows of broadcasts that were being made and
 // to which nothing was added since a time: the request that made them is gone.
 func (tx *Tx) DeleteAbandonedBroadcasts(since Time, limit int) (int64, error) {
-	numbers, err := list[int64](&tx.Rx, `SELECT number FROM broadcasts WHERE status = 'making' AND updated_at < ? LIMIT 1`, since)
-	if err != nil || len(numbers) == 0 {
-		return 0, err
+	number, err := value[int64](&tx.Rx, `SELECT number FROM broadcasts WHERE status = 'making' AND updated_at < ? LIMIT 1`, since)
+	if err != nil {
+		return 0, IgnoreNotFound(err)
 	}
-	return tx.DeleteUnpublishedBroadcast(numbers[0], limit)
+	return tx.DeleteUnpublishedBroadcast(number, limit)
 }
 
 // DeleteUnpublishedBroadcast deletes up to limit recipients of a broadcast that was being made, and the

@@ -125,14 +125,10 @@ func (tx *Tx) ArchiveCustomer(c *Customer) error {
 // RestoreCustomer makes an archived customer what it was before.
 func (tx *Tx) RestoreCustomer(c *Customer) error {
 	c.ArchivedAt, c.UpdatedAt = 0, tx.Order
-	err := tx.Get(&c.Status, `SELECT coalesce(restore_status, 'pending') FROM customers WHERE id = ? AND status = 'archived'`, c.ID)
-	if err != nil {
-		return err
-	}
-
-	err = tx.ExecOne(`
+	err := tx.Scan([]any{&c.Status}, `
 		UPDATE customers
-		SET status = ?, restore_status = NULL, archived_at = 0, updated_at = ?
-		WHERE id = ? AND organization_id = ?`, c.Status, c.UpdatedAt, c.ID, c.OrganizationID)
+		SET status = coalesce(restore_status, 'pending'), restore_status = NULL, archived_at = 0, updated_at = ?
+		WHERE id = ? AND organization_id = ? AND status = 'archived'
+		RETURNING status`, c.UpdatedAt, c.ID, c.OrganizationID)
 	return tx.hintCustomer(err, c)
 }

@@ -15,18 +15,18 @@ import (
 // its own rights. They live in memory alone:
 //
 //   - A closure notes what it changes by Tx.hint, which costs a look at a flag while
-//     no one watches, and never a statement.
+//     no one watches.
 //   - After the commit the writer adds what was noted, without ever waiting. Changes of one
 //     kind and scope come together there; of more than MaxHintIDs only that they are many is
 //     kept.
 //   - One goroutine takes what has come together, and finds out whose it is
-//     (Rx.OrganizationsOf).
+//     (Rx.OrganizationOf).
 //
 // mu guards pending and all.
 type Hints struct {
 	signal
 	watchers atomic.Int64
-	pending  map[hintKey]*hintIDs
+	pending  map[hintKey]map[string]bool // ids; "" stands for any
 }
 
 // Kinds of what a hint is about, as consoles call them.
@@ -55,15 +55,11 @@ func HintKinds() []string {
 	}
 }
 
-const (
-	// MaxHintIDs is how many ids a hint has; more are "many".
-	MaxHintIDs = 100
-	// maxUnscoped is how many ids of one kind wait whose organization is not known yet.
-	maxUnscoped = 1000
-)
+// MaxHintIDs is how many ids a hint has; more are "many".
+const MaxHintIDs = 100
 
-// Scope says whose something is, as far as the code that changes it knows: at most one of
-// its fields is set. Without any it is looked up by the id of what was changed.
+// Scope says whose something is, as far as the code that changes it knows: at most one of its
+// fields is set. Without any, the organization is looked up by the id of what was changed.
 type Scope struct {
 	Organization int64
 	Account      int64
@@ -72,20 +68,14 @@ type Scope struct {
 
 // Hint says that some things of a kind were changed.
 type Hint struct {
-	Kind  string
-	Of    Scope
-	IDs   []string
-	IsAny bool // which ones is not known, or too many
+	Kind string
+	Of   Scope
+	IDs  []string // nil: which ones is not known, or they are too many
 }
 
 type hintKey struct {
 	kind string
 	of   Scope
-}
-
-type hintIDs struct {
-	ids   map[string]struct{}
-	isAny bool
 }
 
 // noted is a hint of a closure: of one thing, or with "" of any.
@@ -95,7 +85,7 @@ type noted struct {
 }
 
 func newHints() *Hints {
-	return &Hints{signal: newSignal(), pending: make(map[hintKey]*hintIDs)}
+	return &Hints{signal: newSignal(), pending: make(map[hintKey]map[string]bool)}
 }
 
 // Hints reports what was changed, while somebody watches.
@@ -118,8 +108,12 @@ func (h *Hints) Take() (hints []Hint, all bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
-	for key, of := range h.pending {
-		hints = append(hints, Hint{Kind: key.kind, Of: key.of, IDs: slices.Sorted(maps.Keys(of.ids)), IsAny: of.isAny})
+	for key, ids := range h.pending {
+		hint := Hint{Kind: key.kind, Of: key.of}
+		if !ids[""] && len(ids) <= MaxHintIDs {
+			hint.IDs = slices.Sorted(maps.Keys(ids))
+		}
+		hints = append(hints, hint)
 	}
 	all = h.all
 	clear(h.pending)
@@ -134,35 +128,19 @@ func (h *Hints) add(notes []noted) {
 
 	h.mu.Lock()
 	for _, n := range notes {
-		h.addOne(n)
+		ids := h.pending[n.key]
+		if ids == nil {
+			ids = make(map[string]bool)
+			h.pending[n.key] = ids
+		}
+		if len(ids) <= MaxHintIDs {
+			ids[n.id] = true
+		}
 	}
 	h.mu.Unlock()
 	h.wake()
 }
 
-// addOne is add for those who hold mu.
-func (h *Hints) addOne(n noted) {
-	waiting := h.pending[n.key]
-	if waiting == nil {
-		waiting = &hintIDs{ids: make(map[string]struct{})}
-		h.pending[n.key] = waiting
-	}
-
-	if waiting.isAny {
-		return
-	}
-
-	most := MaxHintIDs
-	if n.key.of == (Scope{}) {
-		most = maxUnscoped
-	}
-	waiting.ids[n.id] = struct{}{}
-	if waiting.isAny = n.id == "" || len(waiting.ids) > most; waiting.isAny {
-		clear(waiting.ids)
-	}
-}
-
-// addAll says that anything may have been changed.
 func (h *Hints) addAll() {
 	if h.isWatched() {
 		h.signal.addAll()
@@ -172,10 +150,26 @@ func (h *Hints) addAll() {
 // hint notes that a statement changed something of a kind, if it did: id is which, or ""
 // for any. It returns the statement's error.
 func (tx *Tx) hint(err error, kind string, of Scope, id string) error {
-	if err == nil && tx.db.hints.isWatched() {
-		tx.noted = append(tx.noted, noted{hintKey{kind, of}, id})
+	if err != nil || !tx.db.hints.isWatched() {
+		return err
 	}
-	return err
+
+	if of == (Scope{}) {
+		if of.Organization, err = value[int64](&tx.Rx, organizationByID[kind], id); err != nil {
+			return IgnoreNotFound(err)
+		}
+	}
+	tx.noted = append(tx.noted, noted{hintKey{kind, of}, id})
+	return nil
+}
+
+// organizationByID finds the organization of something of a kind by its id, for hints
+// without a scope. Kinds that are missing always come with theirs.
+var organizationByID = map[string]string{
+	HintConversation: `SELECT a.organization_id FROM conversations v JOIN accounts a ON a.id = v.account_id WHERE v.id = ?`,
+	HintContact:      `SELECT a.organization_id FROM contacts c JOIN accounts a ON a.id = c.account_id WHERE c.id = ?`,
+	HintDelivery:     `SELECT organization_id FROM deliveries WHERE id = ?`,
+	HintUser:         `SELECT organization_id FROM users WHERE id = ?`,
 }
 
 // hintMessage notes that the conversation of a message looks other than before.
@@ -209,56 +203,13 @@ func (tx *Tx) hintJob(err error, id int64, args JSON) error {
 	return nil
 }
 
-// organizationsByID finds the organizations of things of a kind by their ids, for hints
-// whose scope is not known. Kinds that are missing always come with their scope.
-var organizationsByID = map[string]string{
-	HintConversation: `
-		SELECT v.id, a.organization_id FROM conversations v JOIN accounts a ON a.id = v.account_id
-		WHERE v.id IN (SELECT value FROM json_each(?))`,
-	HintContact: `
-		SELECT c.id, a.organization_id FROM contacts c JOIN accounts a ON a.id = c.account_id
-		WHERE c.id IN (SELECT value FROM json_each(?))`,
-	HintDelivery: `SELECT id, organization_id FROM deliveries WHERE id IN (SELECT value FROM json_each(?))`,
-	HintUser:     `SELECT id, organization_id FROM users WHERE id IN (SELECT value FROM json_each(?))`,
-}
-
-// OrganizationsOf groups the ids of a hint by their organization. What was deleted has none.
-func (rx *Rx) OrganizationsOf(h Hint) (map[int64][]string, error) {
-	var organization int64
-	var err error
-	switch of := h.Of; {
-	case of.Organization != 0:
-		organization = of.Organization
-	case of.Account != 0:
-		err = rx.Scan([]any{&organization}, `SELECT organization_id FROM accounts WHERE id = ?`, of.Account)
-	case of.Subscription != "":
-		organization, err = rx.SubscriptionOrganization(of.Subscription)
-	default:
-		return rx.organizationsByID(h.Kind, h.IDs)
+// OrganizationOf finds whose something is; ErrNotFound if that was deleted.
+func (rx *Rx) OrganizationOf(s Scope) (int64, error) {
+	switch {
+	case s.Account != 0:
+		return value[int64](rx, `SELECT organization_id FROM accounts WHERE id = ?`, s.Account)
+	case s.Subscription != "":
+		return rx.SubscriptionOrganization(s.Subscription)
 	}
-
-	if err != nil {
-		return nil, IgnoreNotFound(err)
-	}
-	return map[int64][]string{organization: h.IDs}, nil
-}
-
-func (rx *Rx) organizationsByID(kind string, ids []string) (map[int64][]string, error) {
-	var rows []struct {
-		ID           string `db:"id"`
-		Organization int64  `db:"organization_id"`
-	}
-	query := organizationsByID[kind]
-	if query == "" || len(ids) == 0 {
-		return nil, nil
-	}
-	if err := rx.List(&rows, query, jsonList(ids)); err != nil {
-		return nil, err
-	}
-
-	found := make(map[int64][]string)
-	for _, row := range rows {
-		found[row.Organization] = append(found[row.Organization], row.ID)
-	}
-	return found, nil
+	return s.Organization, nil
 }

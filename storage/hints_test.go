@@ -27,6 +27,8 @@ var unhinted = map[string]string{
 	"markSentLate":               "markSent",
 	"mergeConversations":         "MergeThreads",
 	"takeConversation":           "MergeThreads",
+	"mergeWaiting":               "MergeThreads",
+	"limitUnread":                "MarkRead, DeleteMessages and ForgetMessages",
 	"takeSignIn":                 "UpdateUser",
 	"insertCalls":                "InsertAPICalls",
 	"MarkKeyUsed":                "a look at the keys reads it",
@@ -45,7 +47,6 @@ var unhinted = map[string]string{
 	"CopyLabeled":                "UpdateBroadcast follows",
 	"AddRecipients":              "PublishBroadcast follows",
 	"InsertBroadcast":            "PublishBroadcast follows",
-	"PublishBroadcast":           "UpdateBroadcast",
 	"CancelBroadcast":            "UpdateBroadcast",
 	"MovePosition":               "not shown",
 	"DeleteUnpublishedBroadcast": "not shown yet",
@@ -118,16 +119,14 @@ func told(t *testing.T, db *storage.DB, organization int64) (all []string) {
 	hints, _ := db.Hints().Take()
 	storagetest.View(t, db, func(rx *storage.Rx) error {
 		for _, h := range hints {
-			found, err := rx.OrganizationsOf(h)
+			of, err := rx.OrganizationOf(h.Of)
 			if err != nil {
 				return err
 			}
-			for of, ids := range found {
-				if of != organization {
-					t.Errorf("%v is of organization %d", h, of)
-				}
-				all = append(all, h.Kind+" "+strings.Join(ids, " "))
+			if of != organization {
+				t.Errorf("%v is of organization %d", h, of)
 			}
+			all = append(all, h.Kind+" "+strings.Join(h.IDs, " "))
 		}
 		return nil
 	})

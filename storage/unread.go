@@ -15,15 +15,8 @@ type UnreadCount struct {
 	upTo         string // the newest message that was looked at
 }
 
-const (
-	// countsAsUnread are the messages that an unread count counts; reactions never do.
-	countsAsUnread = `direction = 'inbound' AND type <> 'reaction'`
-
-	// inboundAfter counts those of a conversation that came in after one.
-	inboundAfter = `
-	SELECT count(*) FROM messages
-	WHERE conversation_id = ? AND id > ? AND ` + countsAsUnread
-)
+// countsAsUnread are the messages that an unread count counts; reactions never do.
+const countsAsUnread = `direction = 'inbound' AND type <> 'reaction'`
 
 // CountUnreadAfter counts what came in after a message. It may be much, so it is a walk,
 // and not part of the transaction, which then counts only newer messages.
@@ -70,12 +63,17 @@ func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 	if unread.conversation != m.ConversationID {
 		unread = UnreadCount{upTo: m.ID}
 	}
+	return tx.hintMessage(tx.limitUnread(m.ConversationID, unread), m)
+}
 
-	err = tx.ExecOne(`
+// limitUnread leaves no more unread in a conversation than was counted, and what came in since.
+func (tx *Tx) limitUnread(conversation string, u UnreadCount) error {
+	return tx.Run(`
 		UPDATE conversations
-		SET updated_at = ?, unread_count = min(unread_count, ? + (`+inboundAfter+`))
-		WHERE id = ?`, tx.Order, unread.count, m.ConversationID, unread.upTo, m.ConversationID)
-	return tx.hintMessage(err, m)
+		SET updated_at = ?1, unread_count = min(unread_count, ?2 + (
+			SELECT count(*) FROM messages
+			WHERE conversation_id = ?3 AND id > ?4 AND `+countsAsUnread+`))
+		WHERE id = ?3`, tx.Order, u.count, conversation, u.upTo)
 }
 
 // NewestInbound finds the newest message of the person that counts as unread or did. There may be many of ours
@@ -87,13 +85,12 @@ func (rx *Rx) NewestInbound(conversation string) (Message, error) {
 // HasInboundAfter reports whether the person has written in a conversation after a message of it,
 // reactions apart. ErrNotFound means that it is no message of the conversation.
 func (rx *Rx) HasInboundAfter(c Conversation, message string) (bool, error) {
-	place, err := value[string](rx, `
-		SELECT coalesce(place, id) FROM messages
-		WHERE account_id = ? AND id = ? AND conversation_id = ?`, c.AccountID, message, c.ID)
-	if err != nil {
-		return false, err
-	}
-	return rx.exists(`SELECT 1 FROM messages WHERE conversation_id = ? AND id > ? AND `+countsAsUnread, c.ID, place)
+	return value[bool](rx, `
+		SELECT EXISTS (
+			SELECT 1 FROM messages n
+			WHERE n.conversation_id = m.conversation_id AND n.id > coalesce(m.place, m.id) AND n.`+countsAsUnread+`)
+		FROM messages m
+		WHERE m.account_id = ? AND m.id = ? AND m.conversation_id = ?`, c.AccountID, message, c.ID)
 }
 
 // MarkConversationUnread makes a conversation that has been read count as unread again: the newest
@@ -124,11 +121,7 @@ func (rx *Rx) UnreadLeft(account int64, rows []Row, keepPending bool) (map[strin
 		return nil, nil
 	}
 
-	var threads []struct {
-		ID          string `db:"id"`
-		UnreadCount int    `db:"unread_count"`
-	}
-	err := rx.List(&threads, `
+	threads, err := list[Conversation](rx, `
 		SELECT id, unread_count FROM conversations
 		WHERE id IN (SELECT conversation_id FROM messages WHERE account_id = ? AND id IN (SELECT value FROM json_each(?)))
 			AND unread_count > 0`, account, idList(rows))
@@ -165,20 +158,9 @@ func (rx *Rx) unreadAfter(conversation string, last Row, keepPending bool, limit
 	return u, err
 }
 
-// markUnread stores how many stay unread after a deletion, with what came in since the count.
 func (tx *Tx) markUnread(left map[string]UnreadCount) error {
 	for conversation, u := range left {
-		var since int
-		if err := tx.Scan([]any{&since}, inboundAfter, conversation, u.upTo); err != nil {
-			return err
-		}
-
-		unread := u.count + since
-		_, err := tx.Exec(`
-			UPDATE conversations
-			SET unread_count = ?, updated_at = ?
-			WHERE id = ? AND unread_count > ?`, unread, tx.Order, conversation, unread)
-		if err := tx.hint(err, HintConversation, Scope{}, conversation); err != nil {
+		if err := tx.limitUnread(conversation, u); err != nil {
 			return err
 		}
 	}

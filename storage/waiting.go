@@ -46,12 +46,10 @@ const (
 // column waiting_order, by which lists descend.
 const longestWaitingOrder Time = 1<<53 - 1
 
-// isReaction reports whether a type is that of messages which neither wait nor answer.
 func isReaction(messageType string) bool { return messageType == "reaction" }
 
 func (tx *Tx) recountWaiting(conversation string) error {
-	_, err := tx.Exec(recountWaiting, conversation, tx.Order)
-	return tx.hint(err, HintConversation, Scope{}, conversation)
+	return tx.Run(recountWaiting, conversation, tx.Order)
 }
 
 // waitingAmong lists the conversations that wait and have some messages, to be deleted soon.
@@ -100,6 +98,5 @@ func (tx *Tx) mergeWaiting(into, from string) error {
 	if first != "" {
 		latest = min(latest, first)
 	}
-	err = tx.ExecOne(`UPDATE conversations SET waits_from = ? WHERE id = ?`, latest, into)
-	return tx.hint(err, HintConversation, Scope{}, into)
+	return tx.ExecOne(`UPDATE conversations SET waits_from = ? WHERE id = ?`, latest, into)
 }

@@ -89,16 +89,12 @@ func (h *Hub) takeHints(ctx context.Context, from *storage.Hints, waiting paces)
 
 	err := h.DB.View(ctx, func(rx *storage.Rx) error {
 		for _, hint := range hints {
-			if hint.IsAny && hint.Of == (storage.Scope{}) {
-				h.notifyAll(hint.Kind)
-				continue
+			organization, err := rx.OrganizationOf(hint.Of)
+			if err == nil {
+				waiting.add(organization, hint.Kind, hint.IDs, hint.IDs == nil)
 			}
-			found, err := rx.OrganizationsOf(hint)
-			if err != nil {
+			if err := storage.IgnoreNotFound(err); err != nil {
 				return err
-			}
-			for organization, ids := range found {
-				waiting.add(organization, hint.Kind, ids, hint.IsAny)
 			}
 		}
 		return nil
