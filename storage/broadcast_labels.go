@@ -71,23 +71,23 @@ func (tx *Tx) addContacts(broadcast int64, ids []string, condition string) error
 }
 
 // recordLabelChange records for broadcasts whose audience is being read whether contacts had the label
-// before its first change. contacts is a query of their ids.
-func (tx *Tx) recordLabelChange(label string, had bool, contacts string, args ...any) error {
-	some, err := value[bool](&tx.Rx, `SELECT EXISTS (SELECT 1 FROM broadcasts WHERE prepared = 0 AND label_id = ?)`, label)
+// before its first change. contacts is a query of their ids, of the label ?2 and an argument ?3.
+func (tx *Tx) recordLabelChange(label string, had bool, contacts string, arg any) error {
+	some, err := tx.exists(`SELECT 1 FROM broadcasts WHERE prepared = 0 AND label_id = ? LIMIT 1`, label)
 	if err != nil || !some {
 		return err // as almost always
 	}
 
 	return tx.Run(`
 		INSERT OR IGNORE INTO broadcast_label_changes (broadcast, contact_id, had)
-		SELECT b.number, c.id, ?
+		SELECT b.number, c.id, ?1
 		FROM broadcasts b JOIN contacts c ON c.account_id = b.account_id
-		WHERE b.prepared = 0 AND b.label_id = ? AND b.status <> 'making' AND c.id IN (`+contacts+`)`, append([]any{had, label}, args...)...)
+		WHERE b.prepared = 0 AND b.label_id = ?2 AND b.status <> 'making' AND c.id IN (`+contacts+`)`, had, label, arg)
 }
 
 // moveBroadcastRecipient makes one contact of two in the broadcasts to which they belong.
 func (tx *Tx) moveBroadcastRecipient(into, from string) error {
-	_, err := tx.Exec(`
+	err := tx.Run(`
 		INSERT OR REPLACE INTO broadcast_label_changes (broadcast, contact_id, had)
 		SELECT b.number, ?1, 1
 		FROM contact_labels l JOIN broadcasts b ON b.label_id = l.label_id AND b.account_id = l.account_id

@@ -41,7 +41,6 @@ func (c *Contact) Fields() []any {
 	}
 }
 
-// contact finds the one contact that conditions on some tables choose.
 func (rx *Rx) contact(tables, conditions string, args ...any) (c Contact, err error) {
 	err = rx.Scan(c.Fields(), `SELECT `+contactColumns+` FROM `+tables+` WHERE `+conditions, args...)
 	return c, err
@@ -90,12 +89,6 @@ type ContactFilter struct {
 
 // Contacts lists an account's contacts, newest first, as sqlite.FindPage does.
 func (rx *Rx) Contacts(account int64, f ContactFilter, after After, limit int) ([]Contact, After, error) {
-	// A deleted label is still on those that the job has not reached.
-	if f.LabelID != "" {
-		if deleted, err := rx.labelIsDeleted(f.LabelID); err != nil || deleted {
-			return nil, Last, err
-		}
-	}
 	return sqlite.FindPage[Contact](&rx.Rx, f.listQuery(account), after, limit)
 }
 
@@ -130,12 +123,12 @@ func (f ContactFilter) listQuery(account int64) sqlite.ListQuery {
 	if q.Index == "" && f.LabelID != "" {
 		q.Index, q.Table, q.Joins = "contact_labels_by_label", "contact_labels j", "JOIN contacts c ON c.id = j.contact_id"
 		q.Key, q.ID = "j.contact_created_at", "j.contact_id"
-		q.ByIndex("j.label_id = ?", true, f.LabelID)
+		q.ByIndex("j.label_id = "+liveLabel, true, f.LabelID)
 		q.ByIndex("j.account_id = ?", true, account)
 	} else {
 		q.Index = cmp.Or(q.Index, "contacts_of_account")
 		q.ByIndex("c.account_id = ?", true, account)
-		q.Filter("EXISTS (SELECT 1 FROM contact_labels WHERE contact_id = c.id AND label_id = ?)", f.LabelID != "", f.LabelID)
+		q.Filter("EXISTS (SELECT 1 FROM contact_labels WHERE contact_id = c.id AND label_id = "+liveLabel+")", f.LabelID != "", f.LabelID)
 	}
 
 	q.Filter("c.updated_at > ?", f.UpdatedSince != 0, f.UpdatedSince)
@@ -143,17 +136,15 @@ func (f ContactFilter) listQuery(account int64) sqlite.ListQuery {
 	return q
 }
 
+const changeableOfContact = "phone_number, bsuid, parent_bsuid, username, name, name_is_ours, email, metadata, " +
+	"marketing_opted_out, opted_in, opted_out_by_word, updated_at"
+
 // InsertContact stores a new contact. ErrConflict: the account knows the number or the BSUID.
 func (tx *Tx) InsertContact(c *Contact) error {
 	c.ID = tx.NewID(PrefixContact)
 	c.CreatedAt, c.UpdatedAt = tx.Order, tx.Order
 
-	_, err := tx.Exec(`
-		INSERT INTO contacts (id, account_id, phone_number, bsuid, parent_bsuid, username, name, name_is_ours, email, metadata,
-			marketing_opted_out, opted_in, opted_out_by_word, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		c.ID, c.AccountID, c.PhoneNumber, c.BSUID, c.ParentBSUID, c.Username, c.Name, c.NameSetByClient, c.Email, c.Metadata,
-		c.MarketingOptedOut, c.OptedIn, c.OptedOutByWord, c.CreatedAt, c.UpdatedAt)
+	err := tx.InsertRow("contacts", "id, account_id, created_at, "+changeableOfContact, c)
 	return tx.hint(err, HintContact, Scope{Account: c.AccountID}, c.ID)
 }
 
@@ -182,13 +173,7 @@ func (tx *Tx) UpdateContact(c *Contact) error {
 	}
 
 	c.UpdatedAt = tx.Order
-	err = tx.ExecOne(`
-		UPDATE contacts
-		SET phone_number = ?, bsuid = ?, parent_bsuid = ?, username = ?, name = ?, name_is_ours = ?, email = ?, metadata = ?,
-			marketing_opted_out = ?, opted_in = ?, opted_out_by_word = ?, updated_at = ?
-		WHERE id = ? AND account_id = ?`,
-		c.PhoneNumber, c.BSUID, c.ParentBSUID, c.Username, c.Name, c.NameSetByClient, c.Email, c.Metadata,
-		c.MarketingOptedOut, c.OptedIn, c.OptedOutByWord, c.UpdatedAt, c.ID, c.AccountID)
+	err = tx.UpdateRow("contacts", changeableOfContact, "id, account_id", c)
 	return tx.hint(err, HintContact, Scope{Account: c.AccountID}, c.ID)
 }
 

@@ -103,12 +103,6 @@ type ConversationFilter struct {
 // Conversations lists an account's conversations, those with the newest message first, with UpdatedSince
 // the last updated first, or in the order of ByWaiting, as sqlite.FindPage does.
 func (rx *Rx) Conversations(account int64, f ConversationFilter, after After, limit int) ([]FullConversation, After, error) {
-	// A deleted label is still on those that the job has not reached.
-	if f.LabelID != "" {
-		if deleted, err := rx.labelIsDeleted(f.LabelID); err != nil || deleted {
-			return nil, Last, err
-		}
-	}
 	return sqlite.FindMerged(&rx.Rx, f.listQueries(account), f.Key, after, limit)
 }
 
@@ -196,11 +190,11 @@ func (f ConversationFilter) narrow(q sqlite.ListQuery) sqlite.ListQuery {
 	q.Filter("v.holder_type = ?", f.Holder != "", f.Holder)
 	q.Filter("EXISTS (SELECT 1 FROM unread_mentions WHERE user_id = ? AND account_id = v.account_id AND conversation_id = v.id)",
 		f.MentionedID != "", f.MentionedID)
-	q.Filter("EXISTS (SELECT 1 FROM conversation_labels WHERE conversation_id = v.id AND label_id = ?)", f.LabelID != "", f.LabelID)
+	q.Filter("EXISTS (SELECT 1 FROM conversation_labels WHERE conversation_id = v.id AND label_id = "+liveLabel+")",
+		f.LabelID != "", f.LabelID)
 	return q
 }
 
-// key is the column by which a list with the filter is ordered.
 func (f ConversationFilter) key() string {
 	switch {
 	case f.UpdatedSince != 0:
@@ -211,7 +205,6 @@ func (f ConversationFilter) key() string {
 	return "v.last_message_at"
 }
 
-// ListQuery is a list of an account's conversations by an index, in the order of a column.
 func (f ConversationFilter) listQuery(account int64, index, key string) sqlite.ListQuery {
 	q := sqlite.ListQuery{
 		Columns: fullConversationColumns,

@@ -50,12 +50,7 @@ const (
 // conversations, which count as updated, and returns off how many of those that were
 // more. When nothing has it any more, its row is deleted too.
 func (tx *Tx) DetachLabel(id string, limit int) (int64, error) {
-	err := tx.recordLabelChange(id, true, `
-		SELECT contact_id FROM contact_labels
-		WHERE label_id = ?
-		ORDER BY account_id DESC, contact_created_at DESC, contact_id DESC
-		LIMIT ?`, id, limit)
-	if err != nil {
+	if err := tx.recordLabelChange(id, true, someContacts, limit); err != nil {
 		return 0, err
 	}
 

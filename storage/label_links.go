@@ -27,16 +27,10 @@ func (rx *Rx) labelsOf(links, owned string, owners []string) (map[string][]Attac
 		return nil, nil
 	}
 
-	// Many owners share a label, and then the one copy of it.
 	var owner string
 	var label AttachedLabel
-	all, shared := make(map[string][]AttachedLabel, len(owners)), make(map[string]AttachedLabel)
-	read := func() {
-		if _, known := shared[label.ID]; !known {
-			shared[label.ID] = label
-		}
-		all[owner] = append(all[owner], shared[label.ID])
-	}
+	all := make(map[string][]AttachedLabel, len(owners))
+	read := func() { all[owner] = append(all[owner], label) }
 
 	err := sqlite.EachPacked(&rx.Rx, []any{&owner, &label.ID, &label.Name, &label.Color}, read, `
 		SELECT json_array(j.`+owned+`, l.id, l.name, l.color)
@@ -55,9 +49,9 @@ func (tx *Tx) LabelContact(contact, label string) (bool, error) {
 		FROM contacts
 		WHERE id = ?`, label, contact)
 	if err == nil && n > 0 {
-		err = tx.recordLabelChange(label, false, `?`, contact)
+		err = tx.recordLabelChange(label, false, `?3`, contact)
 	}
-	return tx.touchContact(contact, n, err)
+	return tx.touchLabeled("contacts", HintContact, contact, n, err)
 }
 
 // UnlabelContact takes a label off a contact; false when it was not there.
@@ -66,18 +60,9 @@ func (tx *Tx) UnlabelContact(contact, label string) (bool, error) {
 		DELETE FROM contact_labels
 		WHERE contact_id = ? AND label_id = ?`, contact, label)
 	if err == nil && n > 0 {
-		err = tx.recordLabelChange(label, true, `?`, contact)
+		err = tx.recordLabelChange(label, true, `?3`, contact)
 	}
-	return tx.touchContact(contact, n, err)
-}
-
-// touchContact counts a contact as updated if its labels were changed.
-func (tx *Tx) touchContact(contact string, changed int64, err error) (bool, error) {
-	if err != nil || changed == 0 {
-		return false, err
-	}
-	err = tx.ExecOne(`UPDATE contacts SET updated_at = ? WHERE id = ?`, tx.Order, contact)
-	return true, tx.hint(err, HintContact, Scope{}, contact)
+	return tx.touchLabeled("contacts", HintContact, contact, n, err)
 }
 
 // LabelConversation puts a label on a conversation; false when it was there already.
@@ -85,7 +70,7 @@ func (tx *Tx) LabelConversation(conversation, label string) (bool, error) {
 	n, err := tx.Exec(`
 		INSERT OR IGNORE INTO conversation_labels (conversation_id, label_id)
 		VALUES (?, ?)`, conversation, label)
-	return tx.touchConversation(conversation, n, err)
+	return tx.touchLabeled("conversations", HintConversation, conversation, n, err)
 }
 
 // UnlabelConversation takes a label off a conversation; false when it was not there.
@@ -93,14 +78,13 @@ func (tx *Tx) UnlabelConversation(conversation, label string) (bool, error) {
 	n, err := tx.Exec(`
 		DELETE FROM conversation_labels
 		WHERE conversation_id = ? AND label_id = ?`, conversation, label)
-	return tx.touchConversation(conversation, n, err)
+	return tx.touchLabeled("conversations", HintConversation, conversation, n, err)
 }
 
-// touchConversation counts a conversation as updated if its labels were changed.
-func (tx *Tx) touchConversation(conversation string, changed int64, err error) (bool, error) {
+func (tx *Tx) touchLabeled(table, kind, id string, changed int64, err error) (bool, error) {
 	if err != nil || changed == 0 {
 		return false, err
 	}
-	err = tx.ExecOne(`UPDATE conversations SET updated_at = ? WHERE id = ?`, tx.Order, conversation)
-	return true, tx.hint(err, HintConversation, Scope{}, conversation)
+	err = tx.ExecOne(`UPDATE `+table+` SET updated_at = ? WHERE id = ?`, tx.Order, id)
+	return true, tx.hint(err, kind, Scope{}, id)
 }

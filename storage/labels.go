@@ -23,10 +23,8 @@ func (rx *Rx) Label(organization int64, id string) (Label, error) {
 	return get[Label](rx, selectLabels+`WHERE l.id = ? AND l.organization_id = ? AND l.deleted_at = 0`, id, organization)
 }
 
-// labelIsDeleted reports whether a label was deleted, and its row is still there.
-func (rx *Rx) labelIsDeleted(id string) (bool, error) {
-	return rx.exists(`SELECT 1 FROM labels WHERE id = ? AND deleted_at <> 0`, id)
-}
+// liveLabel is the id of a label, NULL once that was deleted: it is still on those that the job has not reached.
+const liveLabel = `(SELECT id FROM labels WHERE id = ? AND deleted_at = 0)`
 
 // Labels lists an organization's labels, newest first.
 func (rx *Rx) Labels(organization int64, of Teams, after After, limit int) ([]Label, error) {
