@@ -47,11 +47,9 @@ const (
 
 func (d Delivery) key() After { return After{Key: d.CreatedAt, ID: d.ID} }
 
-// InsertDelivery stores a delivery that is to be made now, with its job; its id is given.
-func (tx *Tx) InsertDelivery(d *Delivery) error { return tx.insertDelivery(d, nil) }
-
-// insertDelivery is InsertDelivery with what a run that follows at once needs, if known.
-func (tx *Tx) insertDelivery(d *Delivery, memory any) error {
+// InsertDelivery stores a delivery that is to be made now, with its job, and with what a run that follows at
+// once needs, if known. Its id is given.
+func (tx *Tx) InsertDelivery(d *Delivery, memory any) error {
 	job, err := tx.Enqueue(NewJob{
 		Kind:   KindDeliver,
 		Lane:   deliveryLane(d.SubscriptionID),
@@ -153,14 +151,9 @@ const mergedAtOnce = 32
 // lists for each subscription and state. It pauses between subscriptions only: a
 // delivery may change its state meanwhile, and must not be in two of the lists.
 func (rx *Rx) deliveriesByState(organization int64, f DeliveryFilter, after After, limit int) (page []Delivery, err error) {
-	subscriptions := func(last Row) ([]Row, error) { return rx.subscriptionRows(organization, last, mergedAtOnce) }
-	if id := f.SubscriptionID; id != "" {
-		subscriptions = func(Row) ([]Row, error) { return rx.subscriptionRow(organization, id) }
-	}
-
 	var last Row
-	for {
-		some, err := subscriptions(last)
+	for only := f.SubscriptionID; ; {
+		some, err := rx.subscriptionRows(organization, only, last, mergedAtOnce)
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +173,6 @@ func (rx *Rx) deliveriesByState(organization int64, f DeliveryFilter, after Afte
 	}
 }
 
-// deliveriesOf puts the lists of one subscription into a page.
 func (rx *Rx) deliveriesOf(
 	page []Delivery, organization int64, f DeliveryFilter, after After, limit int,
 ) (_ []Delivery, err error) {
@@ -234,20 +226,13 @@ func (f DeliveryFilter) listQuery(organization int64) sqlite.ListQuery {
 	return q
 }
 
-// subscriptionRow is the subscription with an id, if the organization has it.
-func (rx *Rx) subscriptionRow(organization int64, id string) ([]Row, error) {
+// subscriptionRows lists an organization's subscriptions after one, oldest first: all, or only the one with an id.
+func (rx *Rx) subscriptionRows(organization int64, only string, after Row, limit int) ([]Row, error) {
 	return list[Row](rx, `
 		SELECT created_at, id FROM subscriptions
-		WHERE id = ? AND organization_id = ? AND deleted_at = 0`, id, organization)
-}
-
-// subscriptionRows lists an organization's subscriptions after one, oldest first.
-func (rx *Rx) subscriptionRows(organization int64, after Row, limit int) ([]Row, error) {
-	return list[Row](rx, `
-		SELECT created_at, id FROM subscriptions
-		WHERE organization_id = ? AND deleted_at = 0 AND (created_at, id) > (?, ?)
+		WHERE organization_id = ?1 AND deleted_at = 0 AND (created_at, id) > (?2, ?3) AND (?4 = '' OR id = ?4)
 		ORDER BY created_at, id
-		LIMIT ?`, organization, after.At, after.ID, limit)
+		LIMIT ?5`, organization, after.At, after.ID, only, limit)
 }
 
 // Fields are where deliveryColumns go.

@@ -161,7 +161,7 @@ func TestBulkReplayIsCapped(t *testing.T) {
 	storagetest.Update(t, db, func(tx *storage.Tx) (err error) {
 		for range storage.MaxReplay {
 			d := storage.Delivery{ID: tx.NewID(storage.PrefixDelivery), OrganizationID: tenant.Organization.ID, SubscriptionID: s.ID, Event: e.ID, EventType: e.Type}
-			err = errors.Join(err, tx.InsertDelivery(&d))
+			err = errors.Join(err, tx.InsertDelivery(&d, nil))
 		}
 		return errors.Join(err, tx.Run(`UPDATE deliveries SET status = 'dead'`))
 	})

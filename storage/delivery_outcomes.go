@@ -118,7 +118,6 @@ func (tx *Tx) insertAttempt(p OutgoingDelivery, a Attempt) error {
 		p.Delivery, a.Attempt, a.AttemptedAt, a.ResponseStatus, a.DurationMS, a.ErrorCode, a.ErrorMessage, a.ResponseBodySnippet)
 }
 
-// readFailures counts the failed attempts of a subscription since its last success.
 func (rx *Rx) readFailures(subscription string) (failures int, err error) {
 	return value[int](rx, `SELECT consecutive_failures FROM subscriptions WHERE id = ?`, subscription)
 }
@@ -150,8 +149,37 @@ func (tx *Tx) MarkDeliveryDead(delivery, code, message string) error {
 		SET status = 'dead', next_attempt_at = 0, error_code = ?, error_message = ?
 		WHERE id = ? AND (status = 'pending' OR status = 'failed')
 		RETURNING subscription_id, attempt_count > 0`, code, message, delivery)
-	if err == nil {
-		tx.countEnded(subscription, delivery, DeliveryDead, tried)
+	if err != nil {
+		return IgnoreNotFound(err)
 	}
-	return tx.hint(IgnoreNotFound(err), HintDelivery, Scope{}, delivery)
+	tx.countEnded(subscription, delivery, DeliveryDead, tried)
+	return tx.hint(nil, HintDelivery, Scope{Subscription: subscription}, delivery)
+}
+
+// Attempt is one try of a delivery.
+type Attempt struct {
+	Attempt             int     `db:"attempt"`
+	AttemptedAt         Time    `db:"attempted_at"`
+	ResponseStatus      *int    `db:"response_status"`
+	DurationMS          *int64  `db:"duration_ms"`
+	ErrorCode           *string `db:"error_code"`
+	ErrorMessage        *string `db:"error_message"`
+	ResponseBodySnippet *string `db:"response_body_snippet"`
+}
+
+// Attempts lists the tries of a delivery. A success at the first has no row but the delivery.
+func (rx *Rx) Attempts(d Delivery) ([]Attempt, error) {
+	all, err := list[Attempt](rx, `
+		SELECT attempt, attempted_at, response_status, duration_ms, error_code, error_message, response_body_snippet
+		FROM delivery_attempts
+		WHERE delivery_id = ?
+		ORDER BY attempt`, d.ID)
+	if err == nil && len(all) == 0 && d.AttemptCount > 0 {
+		all = []Attempt{{
+			Attempt: d.AttemptCount, AttemptedAt: d.LastAttemptAt, ResponseStatus: d.ResponseStatus, DurationMS: d.DurationMS,
+			ErrorCode: d.ErrorCode, ErrorMessage: d.ErrorMessage, ResponseBodySnippet: d.ResponseBodySnippet,
+		}}
+	}
+
+	return all, err
 }

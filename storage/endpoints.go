@@ -17,7 +17,6 @@ type Endpoint struct {
 	keys         []signingKey
 }
 
-// signingKey is a secret in plain text, and until when it signs.
 type signingKey struct {
 	Secret
 	plain string

@@ -1,5 +1,7 @@
 package storage
 
+import "slices"
+
 // KindDeliver is the kind of job that posts one delivery, with DeliverArgs; see deliveryLane.
 const KindDeliver = "deliver"
 
@@ -16,6 +18,9 @@ type Event struct {
 	EventID        string `db:"event_id"` // what X-Svc-Event-Id carries
 	Payload        []byte `db:"payload"`
 	CreatedAt      Time   `db:"created_at"`
+
+	// IsEnvelope is for a new one that is the provider's own: nobody who lists or follows events finds it.
+	IsEnvelope bool `db:"-"`
 }
 
 const selectEvents = `SELECT id, organization_id, account_id, type, source, event_id, payload, created_at FROM events `
@@ -33,7 +38,7 @@ func (rx *Rx) Events(organization int64, limit int) ([]Event, error) {
 // InsertEvent stores an event and a delivery for each subscription that wants it, or the job that will make
 // those where there are many. phoneNumberID is that of its account, if it has one.
 func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
-	if err := tx.insertEvent(e, e.OrganizationID); err != nil {
+	if err := tx.insertEvent(e); err != nil {
 		return err
 	}
 
@@ -46,7 +51,7 @@ func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 	}
 
 	for _, s := range to.all {
-		if !s.wants(e.Type, phoneNumberID) {
+		if !s.wantsEvent(e.Type, phoneNumberID) {
 			continue
 		}
 		if err := tx.addDelivery(e, s); err != nil {
@@ -56,42 +61,27 @@ func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 	return nil
 }
 
-// InsertEnvelope stores an envelope of the provider, with its id given, for subscriptions that
-// want it. It is no event: nobody who lists or follows those finds it.
+// InsertEnvelope stores an envelope of the provider, with its id given, for subscriptions that want it.
 func (tx *Tx) InsertEnvelope(e Event, to []NativeSubscriber) error {
-	if err := tx.insertEvent(e, -e.OrganizationID); err != nil {
+	e.IsEnvelope = true
+	if err := tx.insertEvent(e); err != nil {
 		return err
 	}
 	for _, s := range to {
-		if err := tx.addDelivery(e, s.subscriber); err != nil {
+		if err := tx.addDelivery(e, s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// InsertEnvelopeFor is InsertEnvelope for a single subscription, whatever that wants.
-func (tx *Tx) InsertEnvelopeFor(e Event, subscription string) (Delivery, error) {
-	return tx.insertEventFor(e, -e.OrganizationID, subscription)
-}
-
 // NativeSubscriber is a subscription that receives the provider's own envelopes.
-type NativeSubscriber struct{ subscriber }
-
-// Wants reports whether the subscription is for a field of a number.
-func (s NativeSubscriber) Wants(field, phoneNumberID string) bool {
-	return s.chooses(field, phoneNumberID)
-}
+type NativeSubscriber = subscriber
 
 // NativeSubscribers are those of an organization.
-func (rx *Rx) NativeSubscribers(organization int64) (all []NativeSubscriber, err error) {
+func (rx *Rx) NativeSubscribers(organization int64) ([]NativeSubscriber, error) {
 	to, err := rx.db.caches.subscribers.find(rx, organization)
-	for _, s := range to.all {
-		if s.Format == FormatProvider {
-			all = append(all, NativeSubscriber{s})
-		}
-	}
-	return all, err
+	return slices.DeleteFunc(slices.Clone(to.all), func(s subscriber) bool { return s.Format != FormatProvider }), err
 }
 
 // HasNativeSubscribers reports whether any organization has one. Callbacks ask for it.
@@ -108,22 +98,21 @@ func (rx *Rx) HasNativeSubscription(organization int64) (bool, error) {
 		WHERE organization_id = ? AND format = 'provider' AND deleted_at = 0 LIMIT 1`, organization)
 }
 
-// InsertEventFor stores an event, with its id given, for a single subscription.
+// InsertEventFor stores an event, with its id given, for a single subscription, whatever that wants.
 func (tx *Tx) InsertEventFor(e Event, subscription string) (Delivery, error) {
-	return tx.insertEventFor(e, e.OrganizationID, subscription)
-}
-
-func (tx *Tx) insertEventFor(e Event, owner int64, subscription string) (Delivery, error) {
-	if err := tx.insertEvent(e, owner); err != nil {
+	if err := tx.insertEvent(e); err != nil {
 		return Delivery{}, err
 	}
 	d := tx.newDelivery(e, subscription)
-	return d, tx.insertDelivery(&d, parcelOf(&d, e))
+	return d, tx.InsertDelivery(&d, parcelOf(&d, e))
 }
 
-// insertEvent stores an event of an owner: its organization, or less than 0 for an envelope.
-func (tx *Tx) insertEvent(e Event, owner int64) error {
-	if owner > 0 {
+// insertEvent stores an event. The owner of an envelope is less than 0.
+func (tx *Tx) insertEvent(e Event) error {
+	owner := e.OrganizationID
+	if e.IsEnvelope {
+		owner = -owner
+	} else {
 		tx.signalEvents(owner)
 	}
 	return tx.Run(`
@@ -144,5 +133,5 @@ func (tx *Tx) addDelivery(e Event, s subscriber) error {
 	if s.Status == WebhookDisabled {
 		return tx.insertDeadDelivery(d)
 	}
-	return tx.insertDelivery(&d, parcelOf(&d, e))
+	return tx.InsertDelivery(&d, parcelOf(&d, e))
 }

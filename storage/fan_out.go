@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -52,7 +51,10 @@ type position struct {
 	ID        string `json:"id"`
 }
 
-// subscriber is what fanning out needs of a subscription.
+func (p position) isBefore(other position) bool {
+	return p.CreatedAt < other.CreatedAt || p.CreatedAt == other.CreatedAt && p.ID < other.ID
+}
+
 type subscriber struct {
 	ID             string  `db:"id"`
 	Status         string  `db:"status"`
@@ -65,14 +67,13 @@ type subscriber struct {
 
 func (s subscriber) position() position { return position{s.CreatedAt, s.ID} }
 
-// wants reports whether the subscription is for an event of a type and number; an
-// event that belongs to no number passes every filter by number.
-func (s subscriber) wants(eventType, phoneNumberID string) bool {
-	return s.Format == FormatSvc && s.chooses(eventType, phoneNumberID)
+func (s subscriber) wantsEvent(eventType, phoneNumberID string) bool {
+	return s.Format == FormatSvc && s.Wants(eventType, phoneNumberID)
 }
 
-// chooses reports whether the filters of the subscription let something through.
-func (s subscriber) chooses(eventType, phoneNumberID string) bool {
+// Wants reports whether the subscription is for a type, or a field of an envelope, and a number; what
+// belongs to no number passes every filter by number.
+func (s subscriber) Wants(eventType, phoneNumberID string) bool {
 	if !slices.Contains(s.Events, "*") && !slices.Contains(s.Events, eventType) {
 		return false
 	}
@@ -89,7 +90,6 @@ type subscriberSet struct {
 	waiting bool         // jobs have deliveries of earlier events still to make
 }
 
-// byJob reports whether the deliveries of an event are made by a job.
 func (a subscriberSet) byJob() bool { return len(a.all) > maxDirect || a.waiting }
 
 // readSubscribers lists the subscriptions of an organization and reports whether jobs wait,
@@ -151,9 +151,8 @@ func (rx *Rx) OlderFanOut(j Job) (due Time, err error) {
 	return due, err
 }
 
-// enqueueFanOut leaves the deliveries of an event to a job, if anybody wants it.
 func (tx *Tx) enqueueFanOut(e Event, phoneNumberID string, to subscriberSet) error {
-	wanted := func(s subscriber) bool { return s.wants(e.Type, phoneNumberID) }
+	wanted := func(s subscriber) bool { return s.wantsEvent(e.Type, phoneNumberID) }
 	if !slices.ContainsFunc(to.all, wanted) {
 		return nil
 	}
@@ -184,7 +183,9 @@ func (tx *Tx) FanOut(j Job, args FanOutArgs) (next FanOutArgs, done bool, err er
 		return args, false, err
 	}
 
-	left := to.between(args.Done, args.Last)
+	left := slices.DeleteFunc(slices.Clone(to.all), func(s subscriber) bool {
+		return !args.Done.isBefore(s.position()) || args.Last.isBefore(s.position())
+	})
 	some := left[:min(fanOutStep, len(left))]
 	if len(some) == 0 {
 		return args, true, nil
@@ -196,7 +197,7 @@ func (tx *Tx) FanOut(j Job, args FanOutArgs) (next FanOutArgs, done bool, err er
 	}
 
 	for _, s := range some {
-		if !s.wants(e.Type, args.PhoneNumberID) {
+		if !s.wantsEvent(e.Type, args.PhoneNumberID) {
 			continue
 		}
 		if err := tx.addDelivery(e, s); err != nil {
@@ -204,20 +205,4 @@ func (tx *Tx) FanOut(j Job, args FanOutArgs) (next FanOutArgs, done bool, err er
 		}
 	}
 	return args, len(some) == len(left), nil
-}
-
-func (a subscriberSet) between(after, last position) []subscriber {
-	from, to := a.upTo(after), a.upTo(last)
-	return a.all[from:max(from, to)]
-}
-
-// upTo is how many subscriptions there are up to a position, that one included.
-func (a subscriberSet) upTo(at position) int {
-	n, found := slices.BinarySearchFunc(a.all, at, func(s subscriber, at position) int {
-		return cmp.Or(cmp.Compare(s.CreatedAt, at.CreatedAt), cmp.Compare(s.ID, at.ID))
-	})
-	if found {
-		n++
-	}
-	return n
 }

@@ -41,21 +41,16 @@ func (db *DB) ContinueLane(lane string) {
 
 // LoadClosedLanes finds the closed lanes anew: at the start, or as another process wrote.
 func (tx *Tx) LoadClosedLanes() error {
-	ids, err := list[string](&tx.Rx, `SELECT id FROM subscriptions WHERE status <> 'active'`)
-	if err != nil {
-		return err
-	}
-	paused, err := list[int64](&tx.Rx, `SELECT number FROM broadcasts WHERE status = 'paused'`)
+	lanes, err := list[string](&tx.Rx, `
+		SELECT ?1 || id FROM subscriptions WHERE status <> 'active'
+		UNION ALL SELECT ?2 || number FROM broadcasts WHERE status = 'paused'`, deliveryLanes, broadcastLanes)
 	if err != nil {
 		return err
 	}
 
-	all := make(map[string]bool, len(ids)+len(paused))
-	for _, id := range ids {
-		all[deliveryLane(id)] = true
-	}
-	for _, number := range paused {
-		all[BroadcastLane(number)] = true
+	all := make(map[string]bool, len(lanes))
+	for _, lane := range lanes {
+		all[lane] = true
 	}
 
 	tx.db.closed.mu.Lock()
@@ -64,7 +59,6 @@ func (tx *Tx) LoadClosedLanes() error {
 	return nil
 }
 
-// closeLane makes the jobs of a lane wait from here on.
 func (tx *Tx) closeLane(lane string) {
 	if tx.db.closed.set(lane, true) {
 		tx.OnUndo(func() { tx.db.closed.set(lane, false) })
@@ -99,7 +93,6 @@ func (tx *Tx) holdDue(j Job) error {
 	return tx.ExecOne(`UPDATE jobs SET state = 'held', due_at = ? WHERE id = ?`, j.CreatedAt, j.ID)
 }
 
-// set closes or opens a lane and reports whether that changed anything.
 func (c *closedLanes) set(lane string, closed bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

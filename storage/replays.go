@@ -20,7 +20,7 @@ func (tx *Tx) ReplayDelivery(earlier Delivery) (Delivery, error) {
 		ID: tx.NewID(PrefixDelivery), OrganizationID: earlier.OrganizationID, SubscriptionID: earlier.SubscriptionID,
 		Event: earlier.Event, EventType: earlier.EventType, EventID: earlier.EventID, ReplayedFrom: &earlier.ID,
 	}
-	return d, tx.InsertDelivery(&d)
+	return d, tx.InsertDelivery(&d, nil)
 }
 
 // replaysLookedAt is among how many of an event's latest deliveries a replay is looked for.

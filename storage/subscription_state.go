@@ -19,7 +19,9 @@ type SubscriptionArgs struct {
 const DeliveriesPerStep = sqlite.MaxRows / 2
 
 // deliveryLane is the lane of a subscription's deliveries, closed unless that is active.
-func deliveryLane(subscription string) string { return KindDeliver + ":" + subscription }
+func deliveryLane(subscription string) string { return deliveryLanes + subscription }
+
+const deliveryLanes = KindDeliver + ":"
 
 // hintSubscription notes that a subscription was changed, which shows with its deliveries.
 func (tx *Tx) hintSubscription(err error, id string) error {
@@ -92,17 +94,11 @@ func (rx *Rx) SubscriptionOrganization(id string) (organization int64, err error
 	return get[int64](rx, `SELECT organization_id FROM subscriptions WHERE id = ?`, id)
 }
 
-type outstanding struct {
-	ID    string `db:"id"`
-	JobID int64  `db:"job_id"`
-	Tried bool   `db:"tried"`
-}
-
-func (rx *Rx) outstandingOf(subscription string, limit int) ([]outstanding, error) {
-	var all []outstanding
+// outstandingOf lists the oldest deliveries of a subscription that are still to be made: their ids and jobs.
+func (rx *Rx) outstandingOf(subscription string, limit int) (all []Delivery, err error) {
 	for _, status := range []string{DeliveryFailed, DeliveryPending} {
-		some, err := list[outstanding](rx, `
-			SELECT id, job_id, attempt_count > 0 AS tried
+		some, err := list[Delivery](rx, `
+			SELECT id, job_id
 			FROM deliveries
 			WHERE subscription_id = ? AND status = ?
 			ORDER BY created_at, id
@@ -130,29 +126,18 @@ func (tx *Tx) FailOutstandingDeliveries(subscription string) (int, error) {
 		return 0, err
 	}
 
-	for _, o := range all {
-		err := tx.ExecOne(`
-			UPDATE deliveries
-			SET status = 'dead', next_attempt_at = 0, error_code = ?, error_message = ?
-			WHERE id = ?`, codeDisabled, messageDisabled, o.ID)
-		if err != nil {
+	for _, d := range all {
+		if err := tx.MarkDeliveryDisabled(d.ID); err != nil {
 			return 0, err
 		}
-
-		tx.countEnded(subscription, o.ID, DeliveryDead, o.Tried)
-
-		// Its lane is closed and it will not run, so nothing else would remove it.
-		if err := tx.removeJob(o.JobID); err != nil {
+		// Its lane is closed and it will not run, so nothing else would remove it. A worker that has it finds
+		// its lease lost.
+		if err := tx.Run(`DELETE FROM jobs WHERE id = ? AND kind = 'deliver'`, d.JobID); err != nil {
 			return 0, err
 		}
 	}
 
 	return len(all), tx.hintSubscription(nil, subscription)
-}
-
-// removeJob takes a delivery's job off the queue. A worker that has it finds its lease lost.
-func (tx *Tx) removeJob(id int64) error {
-	return tx.Run(`DELETE FROM jobs WHERE id = ? AND kind = 'deliver'`, id)
 }
 
 // DeleteSubscription removes a subscription at once; its deliveries, if many, by a job.

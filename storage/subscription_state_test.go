@@ -134,7 +134,7 @@ func TestManyDeliveriesAreBuriedAndRemovedInSteps(t *testing.T) {
 		e := storage.Event{ID: tx.NewID(storage.PrefixEvent), OrganizationID: tenant.Organization.ID, Type: "message.sent", Source: "svc", Payload: []byte("{}")}
 		err := tx.InsertEvent(e, "")
 		for range storage.DeliveriesPerStep + 9 {
-			err = errors.Join(err, tx.InsertDelivery(&storage.Delivery{ID: tx.NewID(storage.PrefixDelivery), OrganizationID: tenant.Organization.ID, SubscriptionID: s.ID, Event: e.ID, EventType: e.Type}))
+			err = errors.Join(err, tx.InsertDelivery(&storage.Delivery{ID: tx.NewID(storage.PrefixDelivery), OrganizationID: tenant.Organization.ID, SubscriptionID: s.ID, Event: e.ID, EventType: e.Type}, nil))
 		}
 		return err
 	})

@@ -78,7 +78,6 @@ func (rx *Rx) openSealed(s *Subscription) error {
 	return json.Unmarshal(text, &s.CustomHeaders)
 }
 
-// seal seals what a subscription's row is to keep of its headers and its verify token.
 func (tx *Tx) seal(s *Subscription) error {
 	s.SealedHeaders, s.SealedVerifyToken = nil, nil
 	if s.VerifyToken != "" {
@@ -168,10 +167,6 @@ func (tx *Tx) UpdateSubscription(s *Subscription) error {
 	}
 
 	s.UpdatedAt = tx.Order
-	err := tx.ExecOne(`
-		UPDATE subscriptions
-		SET url = ?, description = ?, events = ?, phone_number_ids = ?, custom_headers = ?, verify_token = ?, updated_at = ?
-		WHERE id = ? AND organization_id = ? AND deleted_at = 0`,
-		s.URL, s.Description, s.Events, s.PhoneNumberIDs, s.SealedHeaders, s.SealedVerifyToken, s.UpdatedAt, s.ID, s.OrganizationID)
-	return tx.hintSubscription(err, s.ID)
+	const changeable = "url, description, events, phone_number_ids, custom_headers, verify_token, updated_at"
+	return tx.hintSubscription(tx.UpdateRow("subscriptions", changeable, "id, organization_id", s), s.ID)
 }

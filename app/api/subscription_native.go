@@ -186,8 +186,9 @@ func (s *Server) testNative(tx *storage.Tx, sub storage.Subscription, in testReq
 	}
 
 	id := tx.NewID(storage.PrefixEvent)
-	d, err := tx.InsertEnvelopeFor(storage.Event{
+	d, err := tx.InsertEventFor(storage.Event{
 		ID: id, EventID: id, OrganizationID: sub.OrganizationID, Type: field, Source: "provider", Payload: nativeSample(field),
+		IsEnvelope: true,
 	}, sub.ID)
 	return rest.Accepted(viewDelivery(d)), err
 }
