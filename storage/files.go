@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -36,19 +37,14 @@ type Files struct {
 
 // OpenFiles opens a directory, or makes it, and removes what a crash left half received.
 func OpenFiles(dir string) (*Files, error) {
-	f, err := openFiles(dir)
-	if err != nil {
-		return nil, err
+	if err := os.RemoveAll(filepath.Join(dir, incomingDir)); err != nil {
+		return nil, sqlite.NotWritable(dir, err)
 	}
-
-	if err := errors.Join(f.root.RemoveAll(incomingDir), f.root.Mkdir(incomingDir, 0o700)); err != nil {
-		return nil, errors.Join(sqlite.NotWritable(dir, err), f.Close())
-	}
-	return f, nil
+	return openFiles(dir)
 }
 
 func openFiles(dir string) (*Files, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, incomingDir), 0o700); err != nil {
 		return nil, sqlite.NotWritable(dir, err)
 	}
 
@@ -111,7 +107,6 @@ func (u *Upload) Keep(ctx context.Context) (string, error) {
 	return sum, u.place(fileName(sum))
 }
 
-// place makes the content a durable file of this name.
 func (u *Upload) place(target string) error {
 	now := time.Now()
 	root := u.files.root

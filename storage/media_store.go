@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -47,10 +48,9 @@ const (
 	maxObject = 1 << 30
 )
 
-// mediaStore is what Files knows of object storage.
 type mediaStore struct {
 	objects objects.Store
-	locks   *hashLocks
+	locks   [4096]sync.Mutex // each for the objects of many hashes
 	making  singleflight.Group
 	fetches chan struct{} // bounds those at once
 
@@ -75,14 +75,11 @@ func OpenFilesBeside(dir string, store objects.Store, maxBytes int64) (*Files, e
 	if err != nil {
 		return nil, err
 	}
-	if err := f.root.MkdirAll(incomingDir, 0o700); err != nil {
-		return nil, errors.Join(sqlite.NotWritable(dir, err), f.Close())
-	}
 	return f.withStore(store, maxBytes)
 }
 
 func (f *Files) withStore(store objects.Store, maxBytes int64) (*Files, error) {
-	f.store = &mediaStore{objects: store, locks: newHashLocks(), fetches: make(chan struct{}, fetchesAtOnce), maxBytes: maxBytes}
+	f.store = &mediaStore{objects: store, fetches: make(chan struct{}, fetchesAtOnce), maxBytes: maxBytes}
 	if err := f.evict(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -97,10 +94,9 @@ func objectKey(sum string) string { return fileName(sum) }
 
 func storeError(err error) error { return fmt.Errorf("%w: %w", ErrMediaStore, err) }
 
-// keepObject makes an object of the upload, and a copy.
 func (u *Upload) keepObject(ctx context.Context, sum string) error {
 	s := u.files.store
-	defer s.locks.lock(sum)()
+	defer s.lock(sum)()
 
 	if err := s.objects.Put(ctx, objectKey(sum), u.Reader(), u.size); err != nil {
 		return storeError(err)
@@ -255,7 +251,7 @@ func EachObject(ctx context.Context, store objects.Store, fn func(sum string, si
 
 // DeleteObject deletes an object unless it was written since a time. It reports if it is gone.
 func (f *Files) DeleteObject(ctx context.Context, sum string, since time.Time) (gone bool, err error) {
-	defer f.store.locks.lock(sum)()
+	defer f.store.lock(sum)()
 
 	o, err := f.store.objects.Stat(ctx, objectKey(sum))
 	if errors.Is(err, objects.ErrNotFound) {
@@ -274,28 +270,9 @@ func (f *Files) DeleteObject(ctx context.Context, sum string, since time.Time) (
 	return true, nil
 }
 
-// hashLocks lets one at a time work on the object of a hash.
-type hashLocks struct {
-	freed *sync.Cond // its lock guards held
-	held  map[string]bool
-}
-
-func newHashLocks() *hashLocks {
-	return &hashLocks{freed: sync.NewCond(new(sync.Mutex)), held: make(map[string]bool)}
-}
-
-func (l *hashLocks) lock(sum string) (unlock func()) {
-	l.freed.L.Lock()
-	defer l.freed.L.Unlock()
-	for l.held[sum] {
-		l.freed.Wait()
-	}
-	l.held[sum] = true
-
-	return func() {
-		l.freed.L.Lock()
-		defer l.freed.L.Unlock()
-		delete(l.held, sum)
-		l.freed.Broadcast()
-	}
+// lock lets one at a time work on the object of a hash.
+func (s *mediaStore) lock(sum string) (unlock func()) {
+	i, _ := strconv.ParseUint(sum[:3], 16, 12) // a hash is hexadecimal
+	s.locks[i].Lock()
+	return s.locks[i].Unlock
 }

@@ -163,7 +163,6 @@ func (b *bucket) Get(ctx context.Context, key string) (io.ReadCloser, Object, er
 	return &body{out.Body, b, cancel}, o, nil
 }
 
-// body is the content of an object as it arrives.
 type body struct {
 	io.ReadCloser
 	from   *bucket
