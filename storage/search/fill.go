@@ -6,12 +6,9 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/oklog/ulid/v2"
-
-	"confab/storage/sqlite"
 )
 
 const (
@@ -35,7 +32,6 @@ type Message struct {
 	MediaName string `db:"media_name"`
 }
 
-// doc is a message that is in the index.
 type doc struct {
 	ID      int64  `db:"docid"`
 	Message string `db:"message"`
@@ -141,7 +137,6 @@ func (f *file) take(ctx context.Context, news News) (err error) {
 	return nil
 }
 
-// shard is a part of an account's messages.
 type shard struct {
 	ID    int64 `db:"id"`
 	First int64 `db:"first"` // docid
@@ -202,7 +197,6 @@ func (w *writer) find(id string) (docid, free int64, err error) {
 	return docid, free, err
 }
 
-// remove takes a message out of the index, if it is there.
 func (w *writer) remove(id string) error {
 	docid, _, err := w.find(id)
 	if err != nil || docid == 0 {
@@ -220,23 +214,6 @@ func (w *writer) remove(id string) error {
 		return err
 	}
 	_, err = w.tx.Exec(`INSERT INTO words (words, rowid, word) VALUES ('delete', ?, ?)`, docid, of.withKey(words))
-	return err
-}
-
-// emptyLog removes the log, which may hold what was taken out. While somebody searches that
-// has to wait, the longer the longer the search takes.
-func (f *file) emptyLog(ctx context.Context) error {
-	if time.Now().Before(f.emptyAt) {
-		return nil
-	}
-	emptied, err := sqlite.EmptyLog(ctx, f.write)
-	f.inLog = !emptied
-
-	f.logPause = min(max(interval, 2*f.logPause), maxLogPause)
-	if emptied {
-		f.logPause = 0
-	}
-	f.emptyAt = time.Now().Add(f.logPause)
 	return err
 }
 
@@ -289,7 +266,6 @@ func (w *writer) add(m Message) error {
 	return nil
 }
 
-// shardFor finds the shard that a docid belongs to, or makes one.
 func (w *writer) shardFor(account, docid int64) (*shard, error) {
 	isNewest := docid > w.top
 	if s := w.newest[account]; s != nil && isNewest && s.Docs < shardSize {
@@ -304,9 +280,9 @@ func (w *writer) shardFor(account, docid int64) (*shard, error) {
 		LIMIT 1`, account, docid)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		s, err = w.extendOldest(account, docid)
+		s, err = w.newShard(account, 0) // whatever comes before the others belongs to it
 	case err == nil && startOf(docid) > w.top && s.Docs >= shardSize:
-		s, err = w.newShard(account, docid)
+		s, err = w.newShard(account, startOf(docid))
 	}
 
 	if err == nil && isNewest {
@@ -315,22 +291,8 @@ func (w *writer) shardFor(account, docid int64) (*shard, error) {
 	return s, err
 }
 
-// extendOldest makes an account's oldest shard, or a new one, begin with a docid.
-func (w *writer) extendOldest(account, docid int64) (*shard, error) {
+func (w *writer) newShard(account, first int64) (*shard, error) {
 	s := new(shard)
-	err := w.tx.Get(s, `
-		UPDATE shards
-		SET first = ?2
-		WHERE id = (SELECT id FROM shards WHERE account = ?1 ORDER BY first LIMIT 1)
-		RETURNING id, first, docs`, account, startOf(docid))
-	if errors.Is(err, sql.ErrNoRows) {
-		return w.newShard(account, docid)
-	}
-	return s, err
-}
-
-func (w *writer) newShard(account, docid int64) (*shard, error) {
-	s := new(shard)
-	err := w.tx.Get(s, `INSERT INTO shards (account, first, docs) VALUES (?, ?, 0) RETURNING id, first, docs`, account, startOf(docid))
+	err := w.tx.Get(s, `INSERT INTO shards (account, first, docs) VALUES (?, ?, 0) RETURNING id, first, docs`, account, first)
 	return s, err
 }

@@ -100,8 +100,6 @@ type file struct {
 
 	complete bool             // has taken in all that there was; guarded by Index.mu
 	inLog    bool             // what was taken out may still be in the log
-	emptyAt  time.Time        // when to try next to empty the log
-	logPause time.Duration    // after the last try; 0 if that succeeded
 	position int64            // the number of the last message that is in it
 	top      int64            // the highest docid
 	newest   map[int64]*shard // of the accounts that were written to
@@ -112,8 +110,6 @@ const (
 	interval = 500 * time.Millisecond
 	// retry is how long it waits after an error.
 	retry = 2 * time.Second
-	// maxLogPause is the longest pause between tries to empty the log.
-	maxLogPause = 5 * time.Second
 	// readers is how many look into the index at once.
 	readers = 2
 )
@@ -176,8 +172,10 @@ func (x *Index) Step(ctx context.Context) (more bool, err error) {
 	}
 
 	more, err = x.fill(ctx)
-	if err == nil && !more && x.file.inLog {
-		err = x.file.emptyLog(ctx)
+	if err == nil && !more && x.file.inLog { // which holds what was taken out, and cannot be emptied while somebody searches
+		var emptied bool
+		emptied, err = sqlite.EmptyLog(ctx, x.file.write)
+		x.file.inLog = !emptied
 	}
 	if failed := x.suspect.Swap(nil); failed != nil && err == nil {
 		err = *failed
@@ -204,7 +202,6 @@ func isDamage(err error) bool {
 // errMainDatabase is what goes wrong with the database, not with its index.
 var errMainDatabase = errors.New("read the messages for the search index")
 
-// isInPlace reports whether the open file is still the one that has the name.
 func (x *Index) isInPlace() bool {
 	info, err := os.Stat(x.path)
 	return err == nil && os.SameFile(info, x.file.info)

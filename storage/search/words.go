@@ -81,7 +81,6 @@ func nextWord(text string) (word, rest string, joined bool) {
 	return shorten(text[:end]), text[end:], false
 }
 
-// markedLength is how many bytes of marks a text begins with.
 func markedLength(text string) int {
 	for i, r := range text {
 		if !unicode.Is(unicode.M, r) || i > maxWord/2 {
@@ -168,7 +167,6 @@ func parseTerms(part string, inQuotes, isLast bool) (terms []term) {
 	return terms
 }
 
-// isUnspaced reports whether the last of some words is of a script without spaces.
 func isUnspaced(words []string) bool {
 	first, _ := utf8.DecodeRuneInString(words[len(words)-1])
 	return unicode.In(first, unspaced...)
