@@ -2,6 +2,7 @@ package storage
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,34 +38,30 @@ type APICallFilter struct {
 	Limit        int
 }
 
-func (f APICallFilter) maxStatus() int { return cmp.Or(f.MaxStatus, 999) }
-
 const callColumns = `l.id, l.organization_id, o.public_id AS organization_public_id, l.key_id,
 	l.method, l.path, l.status, l.latency_us, l.ip, l.request_id, l.created_at,
 	l.user_id, l.error_code, l.made_id`
 
-// Calls lists logged calls, oldest first; of more than the limit, the newest.
+// chosenCalls are the calls that a filter chooses, after the one with the id ?5.
+const chosenCalls = `
+	SELECT ` + callColumns + `
+	FROM api_log l LEFT JOIN organizations o ON o.id = l.organization_id
+	WHERE l.created_at >= ?1 AND (?2 = 0 OR l.organization_id = ?2) AND l.status BETWEEN ?3 AND ?4 AND l.id > ?5 `
+
+func (f APICallFilter) args(after int64) []any {
+	return []any{f.Since, f.Organization, f.MinStatus, cmp.Or(f.MaxStatus, 999), after, f.Limit}
+}
+
+// APICalls lists logged calls, oldest first; of more than the limit, the newest.
 func (rx *Rx) APICalls(f APICallFilter) ([]APICall, error) {
 	return list[APICall](rx, `
-		SELECT * FROM (
-			SELECT `+callColumns+`
-			FROM api_log l LEFT JOIN organizations o ON o.id = l.organization_id
-			WHERE l.created_at >= ? AND (? = 0 OR l.organization_id = ?) AND l.status BETWEEN ? AND ?
-			ORDER BY l.created_at DESC, l.id DESC
-			LIMIT ?)
-		ORDER BY created_at, id`,
-		f.Since, f.Organization, f.Organization, f.MinStatus, f.maxStatus(), f.Limit)
+		SELECT * FROM (`+chosenCalls+`ORDER BY l.created_at DESC, l.id DESC LIMIT ?6)
+		ORDER BY created_at, id`, f.args(0)...)
 }
 
 // APICallsAfter lists up to the limit of the calls that were logged after one, in that order.
 func (rx *Rx) APICallsAfter(id int64, f APICallFilter) ([]APICall, error) {
-	return list[APICall](rx, `
-		SELECT `+callColumns+`
-		FROM api_log l LEFT JOIN organizations o ON o.id = l.organization_id
-		WHERE l.id > ? AND l.created_at >= ? AND (? = 0 OR l.organization_id = ?) AND l.status BETWEEN ? AND ?
-		ORDER BY l.id
-		LIMIT ?`,
-		id, f.Since, f.Organization, f.Organization, f.MinStatus, f.maxStatus(), f.Limit)
+	return list[APICall](rx, chosenCalls+`ORDER BY l.id LIMIT ?6`, f.args(id)...)
 }
 
 // LastAPICall is the id of the call that was logged last, 0 if there is none.
@@ -163,18 +160,13 @@ const callRow = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 const callsAtOnce = 32
 
-// InsertAPICalls writes a batch of calls, most of them many to a statement.
+// InsertAPICalls writes a batch of calls, many to a statement.
 func (tx *Tx) InsertAPICalls(calls []APICall) error {
-	for len(calls) > 0 {
-		n := 1
-		if len(calls) >= callsAtOnce {
-			n = callsAtOnce
-		}
-
-		if err := tx.insertCalls(calls[:n]); err != nil {
+	for some := range slices.Chunk(calls, callsAtOnce) {
+		if err := tx.insertCalls(some); err != nil {
 			return err
 		}
-		for _, c := range calls[:n] {
+		for _, c := range some {
 			if err := tx.insertBodies(c); err != nil {
 				return err
 			}
@@ -182,7 +174,6 @@ func (tx *Tx) InsertAPICalls(calls []APICall) error {
 				_ = tx.hint(nil, HintCall, Scope{Organization: *c.OrganizationID}, c.RequestID)
 			}
 		}
-		calls = calls[n:]
 	}
 	return nil
 }
@@ -198,4 +189,38 @@ func (tx *Tx) insertCalls(calls []APICall) error {
 		INSERT INTO api_log (organization_id, key_id, method, path, status, latency_us, ip, request_id, created_at,
 			user_id, error_code, made_id)
 		VALUES `+callRow+strings.Repeat(`, `+callRow, len(calls)-1), args...)
+}
+
+// KeptBodies is how long the bodies of a call are kept.
+const KeptBodies = 24 * time.Hour
+
+// CallBodies are what a call sent and was answered, or its beginning, with secrets masked.
+type CallBodies struct {
+	AccountID     *int64 `db:"account_id"` // of the number in the path
+	Request       string `db:"request"`    // "" for none
+	RequestBytes  int    `db:"request_bytes"`
+	Response      string `db:"response"`
+	ResponseBytes int    `db:"response_bytes"`
+}
+
+// CallBodies finds the bodies of an organization's call while they are kept.
+func (rx *Rx) CallBodies(organization int64, requestID string) (CallBodies, error) {
+	return get[CallBodies](rx, `
+		SELECT account_id, request, request_bytes, response, response_bytes
+		FROM api_log_bodies
+		WHERE id = ? AND organization_id = ? AND created_at > ?`, requestID, organization, rx.db.Now().Add(-KeptBodies))
+}
+
+func (tx *Tx) insertBodies(c APICall) error {
+	b := c.Bodies
+	if b == nil || c.OrganizationID == nil {
+		return nil
+	}
+
+	// Those of a number that was removed meanwhile would stay after it.
+	return tx.Run(`
+		INSERT INTO api_log_bodies (id, organization_id, account_id, request, request_bytes, response, response_bytes, created_at)
+		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+		WHERE ?3 IS NULL OR EXISTS (SELECT 1 FROM accounts WHERE id = ?3 AND deleted_at = 0)`,
+		c.RequestID, c.OrganizationID, b.AccountID, b.Request, b.RequestBytes, b.Response, b.ResponseBytes, c.CreatedAt)
 }

@@ -5,7 +5,10 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"time"
+
+	"confab/storage/sqlite"
 )
 
 // RunningJob names a leased job and its run.
@@ -39,7 +42,6 @@ func (rx *Rx) RunningJobsAmong(after int64, limit int) (running []RunningJob, la
 	return running, last, err
 }
 
-// runningJobs lists the leased jobs with ids after a key and up to last.
 func (rx *Rx) runningJobs(after, last int64) (running []RunningJob, err error) {
 	return list[RunningJob](rx, `
 		SELECT id, runs, crashes, leased_until FROM jobs
@@ -225,4 +227,88 @@ func (rx *Rx) JobCounts() ([]JobCount, error) {
 	return slices.SortedFunc(maps.Values(counts), func(a, b JobCount) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
 	}), err
+}
+
+// jobOfOrganization is the condition that a job j is an organization's, ?1: it follows
+// from what the job is about. A job of the server itself has no organization.
+const jobOfOrganization = `
+	EXISTS (SELECT 1 FROM accounts a WHERE a.id = coalesce(j.args ->> '$.account', j.args ->> '$.tombstone') AND a.organization_id = ?1)
+	OR EXISTS (SELECT 1 FROM messages m JOIN accounts a ON a.id = m.account_id
+		WHERE m.id = j.args ->> '$.message' AND a.organization_id = ?1)
+	OR EXISTS (SELECT 1 FROM deliveries d WHERE d.id = j.args ->> '$.delivery' AND d.organization_id = ?1)
+	OR EXISTS (SELECT 1 FROM subscriptions s WHERE s.id = j.args ->> '$.subscription' AND s.organization_id = ?1)
+	OR EXISTS (SELECT 1 FROM labels l WHERE l.id = j.args ->> '$.label' AND l.organization_id = ?1)`
+
+// JobsOfOrganization walks over the queue for up to f.Limit jobs of an organization after one. It says how
+// far it came: to 0, the end, unless the page was full or its time was up before.
+func (rx *Rx) JobsOfOrganization(organization int64, f JobFilter, after int64) (page []Job, reached int64, err error) {
+	began := time.Now()
+	err = rx.IDRanges("jobs", after, func(after, until int64) (bool, error) {
+		some, err := list[Job](rx, selectJobs+`
+			WHERE id > ?2 AND id <= ?3 AND (?5 = '' OR state = ?5) AND (?6 = '' OR kind = ?6) AND (`+jobOfOrganization+`)
+			ORDER BY id
+			LIMIT ?4`, organization, after, until, f.Limit-len(page), f.State, f.Kind)
+		page = append(page, some...)
+
+		reached = 0
+		if len(page) >= f.Limit || until < math.MaxInt64 && time.Since(began) >= min(sqlite.BriefScanTime, rx.ScanTime()) {
+			reached = until
+		}
+		return reached != 0, err
+	})
+	return page, reached, err
+}
+
+// JobOfOrganization finds a job of an organization.
+func (rx *Rx) JobOfOrganization(organization, id int64) (Job, error) {
+	return get[Job](rx, selectJobs+`WHERE id = ?2 AND (`+jobOfOrganization+`)`, organization, id)
+}
+
+// HintJob notes for consoles that a job of an organization was changed.
+func (tx *Tx) HintJob(organization, id int64) {
+	_ = tx.hint(nil, HintJob, Scope{Organization: organization}, strconv.FormatInt(id, 10))
+}
+
+// JobSubject is what a job is about.
+type JobSubject struct {
+	Job  int64   `db:"job"`
+	Type string  `db:"type"`
+	ID   *string `db:"id"`   // public; nil for what is gone
+	Name *string `db:"name"` // of the contact of a message, or the webhook of a delivery
+}
+
+// JobSubjects finds what jobs are about, by their numbers, if that has a name.
+func (rx *Rx) JobSubjects(jobs []Job) (map[int64]JobSubject, error) {
+	all, err := list[JobSubject](rx, `
+		SELECT j.id AS job,
+			CASE
+				WHEN m.id IS NOT NULL THEN 'message'
+				WHEN d.id IS NOT NULL THEN 'delivery'
+				WHEN s.id IS NOT NULL THEN 'webhook'
+				WHEN l.id IS NOT NULL THEN 'label'
+				WHEN b.id IS NOT NULL THEN 'broadcast'
+				ELSE 'number'
+			END AS type,
+			coalesce(m.id, d.id, s.id, l.id, b.id, iif(a.deleted_at = 0, a.phone_number_id, NULL)) AS id,
+			CASE
+				WHEN m.id IS NOT NULL THEN coalesce(c.name, c.phone_number, c.username, c.bsuid)
+				WHEN s.id IS NOT NULL THEN coalesce(s.description, s.url)
+				ELSE coalesce(l.name, b.name, a.name, a.phone_number, a.phone_number_id)
+			END AS name
+		FROM jobs j
+			LEFT JOIN accounts a ON a.id = coalesce(j.args ->> '$.account', j.args ->> '$.tombstone')
+			LEFT JOIN messages m ON m.account_id = a.id AND m.id = j.args ->> '$.message'
+			LEFT JOIN contacts c ON c.id = m.contact_id
+			LEFT JOIN deliveries d ON d.id = j.args ->> '$.delivery'
+			LEFT JOIN subscriptions s ON s.id = coalesce(d.subscription_id, j.args ->> '$.subscription')
+			LEFT JOIN labels l ON l.id = j.args ->> '$.label'
+			LEFT JOIN broadcasts b ON b.number = j.args ->> '$.broadcast'
+		WHERE j.id IN (SELECT value FROM json_each(?)) AND coalesce(m.id, s.id, l.id, b.id, a.id) IS NOT NULL`,
+		listOf(jobs, func(j Job) int64 { return j.ID }))
+
+	subjects := make(map[int64]JobSubject, len(all))
+	for _, one := range all {
+		subjects[one.Job] = one
+	}
+	return subjects, err
 }

@@ -100,8 +100,7 @@ func (tx *Tx) MarkMediaFetched(m *Message, file Media) error {
 
 // MarkMediaFailed records that the media of a message could not be fetched.
 func (tx *Tx) MarkMediaFailed(m *Message) error {
-	failed := MediaFailed
-	m.MediaStatus, m.UpdatedAt = &failed, tx.Order
+	m.MediaStatus, m.UpdatedAt = new(MediaFailed), tx.Order
 	return tx.hintMessage(tx.UpdateRow("messages", "media_status, updated_at", "number, id", m), m)
 }
 
@@ -134,4 +133,32 @@ func (tx *Tx) DetachMedia(id string, limit int) (int64, error) {
 // DeleteMedia removes the row of media. It does nothing when there is none.
 func (tx *Tx) DeleteMedia(account int64, id string) error {
 	return tx.Run(`DELETE FROM media WHERE id = ? AND account_id = ?`, id, account)
+}
+
+// MarkObjectUnused records that from now on no row names the object of a hash.
+func (tx *Tx) MarkObjectUnused(sum string) error {
+	return tx.Run(`
+		INSERT INTO unused_objects (sha256, since) VALUES (?, ?)
+		ON CONFLICT (sha256) DO UPDATE SET since = excluded.since`, sum, tx.Now)
+}
+
+// NoticeUnusedObjects records objects that no row names, unless they are known to be unused.
+func (tx *Tx) NoticeUnusedObjects(sums []string) error {
+	return tx.Run(`
+		INSERT OR IGNORE INTO unused_objects (sha256, since)
+		SELECT value, ? FROM json_each(?)`, tx.Now, jsonList(sums))
+}
+
+// UnusedObjects lists up to limit hashes, after one, of objects that are unused since a time.
+func (rx *Rx) UnusedObjects(since Time, after string, limit int) ([]string, error) {
+	return list[string](rx, `
+		SELECT sha256 FROM unused_objects
+		WHERE since <= ? AND sha256 > ?
+		ORDER BY sha256
+		LIMIT ?`, since, after, limit)
+}
+
+// ForgetUnusedObject forgets an object that was deleted, or that a row names again.
+func (tx *Tx) ForgetUnusedObject(sum string) error {
+	return tx.Run(`DELETE FROM unused_objects WHERE sha256 = ?`, sum)
 }

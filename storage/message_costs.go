@@ -24,7 +24,6 @@ type costsOf struct {
 	broadcast int64 // 0 for none
 }
 
-// costCount is how many messages those are, and how many of them are billable.
 type costCount struct {
 	Messages int64 `db:"messages"`
 	Billable int64 `db:"billable"`
@@ -85,7 +84,6 @@ func (tx *Tx) moveCost(before, after Message, price *Pricing) {
 	tx.addCost(after, after.costDay(), price, 1)
 }
 
-// addCost adds a message to the counts of a day, or takes it away.
 func (tx *Tx) addCost(m Message, day Time, price *Pricing, n int64) {
 	of := costsOf{account: m.AccountID, day: day, category: price.Category, prefix: CostPrefix(m.To())}
 	if m.Broadcast != nil {
@@ -130,7 +128,6 @@ const (
 	CostsTogether    CostGroup = "none"
 )
 
-// expression is the group of a row, in SQL.
 func (g CostGroup) expression() string {
 	return cmp.Or(map[CostGroup]string{
 		CostsByNumber:    "a.phone_number_id",
@@ -167,4 +164,34 @@ func (rx *Rx) BroadcastCosts(b Broadcast) ([]Cost, error) {
 		FROM message_costs
 		WHERE account_id = ? AND broadcast = ?
 		GROUP BY category, prefix, since`, b.AccountID, b.Number)
+}
+
+// Rate is what a billable message costs, from a day on.
+type Rate struct {
+	Prefix    string `db:"prefix"` // a calling code, "" for everywhere else
+	Category  string `db:"category"`
+	ValidFrom Time   `db:"valid_from"` // a day, in UTC
+	Price     string `db:"price"`      // an exact decimal
+	Currency  string `db:"currency"`
+}
+
+// Rates lists all rates.
+func (rx *Rx) Rates() ([]Rate, error) {
+	return list[Rate](rx, `
+		SELECT prefix, category, valid_from, price, currency
+		FROM rates
+		ORDER BY valid_from, prefix, category`)
+}
+
+// ReplaceRates stores rates in the place of all there were.
+func (tx *Tx) ReplaceRates(all []Rate) error {
+	if err := tx.Run(`DELETE FROM rates`); err != nil {
+		return err
+	}
+	for _, r := range all {
+		if err := tx.InsertRow("rates", "prefix, category, valid_from, price, currency", r); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -105,11 +105,7 @@ func (rx *Rx) UsersByEmail(email string) ([]User, error) {
 
 // UserBySignIn finds who can sign in with an address, or is invited, without regard to case.
 func (rx *Rx) UserBySignIn(email string) (User, error) {
-	u, err := get[User](rx, selectUsers+`WHERE u.sign_in_email = ?`, Fold(email))
-	if err != nil {
-		return User{}, err // sqlx leaves empty texts in it
-	}
-	return u, nil
+	return get[User](rx, selectUsers+`WHERE u.sign_in_email = ?`, Fold(email))
 }
 
 // AnybodyCanSignIn reports whether any user of any organization can sign in.
@@ -212,4 +208,25 @@ func (tx *Tx) DisableUser(user string) error {
 // EnableUser lets a disabled user sign in again, with the password it has.
 func (tx *Tx) EnableUser(user string) error {
 	return tx.updateUser(user, `UPDATE users SET disabled_at = 0 WHERE id = ?`, user)
+}
+
+// UserByIdentity finds the user to whom an account at the identity provider is bound.
+func (rx *Rx) UserByIdentity(issuer, subject string) (User, error) {
+	return get[User](rx, selectUsers+`
+		JOIN user_identities b ON b.user_id = u.id
+		WHERE b.issuer = ? AND b.subject = ?`, issuer, subject)
+}
+
+// BindIdentity binds an account at the identity provider. ErrConflict means one is bound already.
+func (tx *Tx) BindIdentity(user, issuer, subject string) error {
+	_, err := tx.Exec(`
+		INSERT INTO user_identities (issuer, subject, user_id, created_at)
+		VALUES (?, ?, ?, ?)`, issuer, subject, user, tx.Now)
+	return tx.hint(err, HintUser, Scope{}, user)
+}
+
+// UnbindIdentities takes a user's accounts at identity providers away, and counts them.
+func (tx *Tx) UnbindIdentities(user string) (int64, error) {
+	n, err := tx.Exec(`DELETE FROM user_identities WHERE user_id = ?`, user)
+	return n, tx.hint(err, HintUser, Scope{}, user)
 }
