@@ -41,6 +41,9 @@ type Clock struct {
 	Expected Time          `json:"expected"` // where it should have been at the last look
 	Seen     Time          `json:"seen"`     // what it said then
 	Ran      time.Duration `json:"ran"`      // how long servers have run with it on trial
+
+	// Order is that of rows then, for those of their times that no index finds. Only the record has it.
+	Order Time `json:"order"`
 }
 
 // Ahead is how far the clock is ahead of where it is expected, if that is so far
@@ -84,8 +87,7 @@ func (rx *Rx) Clock() (Clock, error) {
 // recordedClock reads the record of the clock. Where nothing is, the newest
 // row shows when the clock was last right, unless it is from the future.
 func (rx *Rx) recordedClock(now Time) (c Clock, err error) {
-	var text []byte
-	err = rx.Scan([]any{&text}, `SELECT value FROM meta WHERE name = ?`, clockName)
+	text, err := value[[]byte](rx, `SELECT value FROM meta WHERE name = ?`, clockName)
 	if err == nil {
 		return c, json.Unmarshal(text, &c)
 	}
@@ -116,15 +118,9 @@ func (tx *Tx) LookAtClock(elapsed time.Duration) (Clock, error) {
 // ConfirmClock records that a person has found the clock right.
 func (tx *Tx) ConfirmClock() error { return tx.recordClock(Clock{Expected: tx.Now, Seen: tx.Now}) }
 
-// orderedClock is the stored row: the order of rows is recorded with the clock, for
-// those of their times that no index finds.
-type orderedClock struct {
-	Clock
-	Order Time `json:"order"`
-}
-
 func (tx *Tx) recordClock(c Clock) error {
-	text, err := json.Marshal(orderedClock{c, tx.Order})
+	c.Order = tx.Order
+	text, err := json.Marshal(c)
 	if err != nil {
 		return err
 	}

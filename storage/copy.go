@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 
+	"github.com/jmoiron/sqlx"
+
 	"confab/storage/sqlite"
 )
 
@@ -56,19 +58,18 @@ func ForgetSignIns(path string) error {
 // ForgetInvitations deletes the invitations of people from a copy that no one else has open.
 func ForgetInvitations(path string) error { return emptyTables(path, "user_invitations") }
 
-func emptyTables(path string, tables ...string) (err error) {
-	conn := sqlite.Connect(sqlite.DSN(path, "rw", "temp_store(MEMORY)"))
-	defer func() { err = errors.Join(err, conn.Close()) }()
-
-	for _, table := range tables {
-		var exists bool
-		err := conn.Get(&exists, `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?)`, table)
-		if err == nil && exists {
-			_, err = conn.Exec(`DELETE FROM ` + table)
+func emptyTables(path string, tables ...string) error {
+	return changeClosed(path, func(conn *sqlx.DB) error {
+		for _, table := range tables {
+			var exists bool
+			err := conn.Get(&exists, `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?)`, table)
+			if err == nil && exists {
+				_, err = conn.Exec(`DELETE FROM ` + table)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return sqlite.Explain(path, err)
-		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -18,10 +18,8 @@ type DB struct {
 	events  *EventSignal
 	hints   *Hints
 
-	mu         sync.RWMutex // guards dispatcher
-	dispatcher Dispatcher
-
-	closed closedLanes
+	dispatcher atomic.Pointer[Dispatcher]
+	closed     closedLanes
 
 	deletions atomic.Int64 // see Deletions
 	erasures  atomic.Int64 // see Erasures
@@ -34,10 +32,6 @@ func Open(o Options) (*DB, error) {
 	if err := registerFunctions(); err != nil {
 		return nil, err
 	}
-	format, err := fileFormat()
-	if err != nil {
-		return nil, err
-	}
 
 	db := &DB{
 		caches:  newCaches(),
@@ -47,7 +41,8 @@ func Open(o Options) (*DB, error) {
 		closed:  closedLanes{all: make(map[string]bool), suspended: make(map[string]bool)},
 	}
 
-	db.DB, err = sqlite.Open(o, format, sqlite.Hooks{
+	var err error
+	db.DB, err = sqlite.Open(o, fileFormat(), sqlite.Hooks{
 		Classify:         classify,
 		Begin:            db.pending.clear,
 		BeforeCommit:     db.beforeCommit(o.Served),
@@ -75,7 +70,6 @@ func (db *DB) beforeCommit(served bool) func(*sqlite.Wx) error {
 	}
 }
 
-// registerFunctions gives SQLite our own functions, once for all connections.
 var registerFunctions = sync.OnceValue(func() error {
 	return errors.Join(sqlite.RegisterFunction("matches", sqlite.Matches), sqlite.RegisterFunction("says", says))
 })
@@ -95,7 +89,6 @@ type Rx struct {
 // been run yet, so no snapshot was taken either.
 func (db *DB) reading(rx sqlite.Rx) Rx { return Rx{Rx: rx, db: db, since: db.caches.changes.Load()} }
 
-// reader makes of what reads our rows what the engine runs.
 func (db *DB) reader(fn func(*Rx) error) func(sqlite.Rx) error {
 	return func(in sqlite.Rx) error {
 		rx := db.reading(in)
@@ -129,8 +122,10 @@ func SameText(a, b *string) bool { return (a == nil) == (b == nil) && OrEmpty(a)
 
 // get reads the single row of a query, or returns ErrNotFound.
 func get[T any](rx *Rx, query string, args ...any) (row T, err error) {
-	err = rx.Get(&row, query, args...)
-	return row, err
+	if err = rx.Get(&row, query, args...); err != nil {
+		return *new(T), err // sqlx leaves empty texts in it
+	}
+	return row, nil
 }
 
 func list[T any](rx *Rx, query string, args ...any) (all []T, err error) {
@@ -144,7 +139,6 @@ func value[T any](rx *Rx, query string, args ...any) (v T, err error) {
 	return v, err
 }
 
-// exists reports whether a query, which selects 1, finds a row.
 func (rx *Rx) exists(query string, args ...any) (bool, error) {
 	found, err := value[bool](rx, query, args...)
 	return found, IgnoreNotFound(err)
@@ -226,7 +220,8 @@ func (db *DB) ObserveStatements(ctx context.Context, fn func(query string)) erro
 }
 
 func (db *DB) currentDispatcher() Dispatcher {
-	db.mu.RLock()
-	defer db.mu.RUnlock()
-	return db.dispatcher
+	if d := db.dispatcher.Load(); d != nil {
+		return *d
+	}
+	return nil
 }

@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -146,9 +145,9 @@ func (rx *Rx) explainOne(query string, args int) (all []map[string]any, err erro
 
 // Migrate brings a file to version newest with invented migrations.
 func Migrate(o Options, files fs.FS, newest int) error {
-	format, err := fileFormat()
+	format := fileFormat()
 	format.Migrations, format.Version = files, newest
-	return errors.Join(err, format.Migrate(o))
+	return format.Migrate(o)
 }
 
 // Migrations are the ones built in.

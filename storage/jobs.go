@@ -112,11 +112,7 @@ const (
 )
 
 // SetDispatcher connects the runner. Without one, jobs just wait.
-func (db *DB) SetDispatcher(d Dispatcher) {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	db.dispatcher = d
-}
+func (db *DB) SetDispatcher(d Dispatcher) { db.dispatcher.Store(&d) }
 
 const selectJobs = `
 	SELECT id, kind, lane, args, state, due_at, runs, failures, crashes, leased_until, call_begun_at, last_error, created_at
@@ -215,7 +211,6 @@ func (tx *Tx) ClaimJob(id int64, lease time.Duration, admit func(lane string) bo
 	return tx.leaseOrHold(due, lease, admit)
 }
 
-// leaseOrHold leases due jobs, and holds those whose lane admit refuses.
 func (tx *Tx) leaseOrHold(due []Job, lease time.Duration, admit func(lane string) bool) (claimed, held []Job, err error) {
 	for _, j := range due {
 		if !admit(j.Lane) {
@@ -270,7 +265,6 @@ func (j *Job) markLeased(until Time) {
 	j.Runs++
 }
 
-// lease records that a job runs now, for as long as its lease.
 func (tx *Tx) lease(j *Job, lease time.Duration) error {
 	j.markLeased(tx.Now.Add(lease))
 	return tx.ExecOne(`
@@ -359,7 +353,6 @@ func (tx *Tx) MarkCutOff(j Job) error {
 		WHERE id = ? AND runs = ? AND state = 'running' AND preparing = 0`, tx.Now, j.ID, j.Runs)
 }
 
-// endRun puts a job whose run is over into a state, and frees its lease.
 func (tx *Tx) endRun(j Job, state string, due Time, failures int, cause string) error {
 	n, err := tx.Exec(`
 		UPDATE jobs

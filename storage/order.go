@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
 	"confab/storage/sqlite"
@@ -43,12 +42,8 @@ func (rx *Rx) latestStored() (latest Time, err error) {
 		latest = max(latest, t)
 	}
 
-	var recorded orderedClock
-	text, err := value[[]byte](rx, `SELECT value FROM meta WHERE name = ?`, clockName)
-	if err == nil {
-		err = json.Unmarshal(text, &recorded)
-	}
-	return max(latest, recorded.Order), IgnoreNotFound(err)
+	recorded, err := rx.recordedClock(rx.db.Now())
+	return max(latest, recorded.Order), err
 }
 
 func latestIDs() string {

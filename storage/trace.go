@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"errors"
 	"strings"
 	"time"
 
@@ -75,7 +74,7 @@ type TracedEvents struct {
 // EventsOfMessage finds up to limit events of a message.
 func (rx *Rx) EventsOfMessage(organization int64, m Message, limit int) (found TracedEvents, err error) {
 	first, last, err := rx.eventRange(min(m.CreatedAt, sqlite.IDTime(PrefixMessage, m.ID)), m.UpdatedAt.Add(traceSlack))
-	if err != nil || last == 0 {
+	if err != nil || first == 0 || last == 0 {
 		return found, err
 	}
 
@@ -119,15 +118,12 @@ func (rx *Rx) EventsOfMessage(organization int64, m Message, limit int) (found T
 }
 
 // eventRange are the numbers of the first and the last event between two times, of whomever.
-// An event's id carries its time. Both are 0 if there is none.
+// An event's id carries its time. One is 0 if there is none.
 func (rx *Rx) eventRange(from, until Time) (first, last int64, err error) {
-	err = rx.Scan([]any{&first}, `SELECT seq FROM events WHERE id >= ? ORDER BY id LIMIT 1`, sqlite.FirstID(PrefixEvent, from))
-	if err == nil {
-		err = rx.Scan([]any{&last}, `SELECT seq FROM events WHERE id < ? ORDER BY id DESC LIMIT 1`, sqlite.FirstID(PrefixEvent, until+1))
-	}
-	if errors.Is(err, ErrNotFound) {
-		return 0, 0, nil
-	}
+	err = rx.Scan([]any{&first, &last}, `
+		SELECT coalesce((SELECT seq FROM events WHERE id >= ? ORDER BY id LIMIT 1), 0),
+			coalesce((SELECT seq FROM events WHERE id < ? ORDER BY id DESC LIMIT 1), 0)`,
+		sqlite.FirstID(PrefixEvent, from), sqlite.FirstID(PrefixEvent, until+1))
 	return first, last, err
 }
 
