@@ -1,10 +1,6 @@
 package storage
 
-import (
-	"math"
-
-	"confab/storage/sqlite"
-)
+import "confab/storage/sqlite"
 
 // ContactBroadcast is a broadcast that a contact was to get.
 type ContactBroadcast struct {
@@ -46,39 +42,17 @@ func (rx *Rx) ContactWriting(conversation string) (ContactWriting, error) {
 		conversation)
 }
 
-// historyEvents is how many of the newest events are looked through for those of a contact.
-const historyEvents = 20_000
+// ContactEvents lists the newest kept events about a contact and its conversation, as far back as it comes in
+// the time of a list.
+func (rx *Rx) ContactEvents(organization int64, contact, conversation string, limit int) ([]EventItem, error) {
+	q := eventList(organization)
+	q.ScanTime = sqlite.BriefScanTime
+	EventFilter{Types: []string{
+		"contact.updated", "contact.identity_updated", "contact.consent_changed", "conversation.assigned", "conversation.closed",
+	}}.narrow(&q)
+	q.Filter(`(instr(CAST(e.payload AS TEXT), ?) > 0 OR ? <> '' AND instr(CAST(e.payload AS TEXT), ?) > 0)`,
+		true, contact, conversation, conversation)
 
-// ContactEvents lists the newest kept events about a contact and its conversation.
-func (rx *Rx) ContactEvents(organization int64, contact, conversation string, limit int) (found []Event, err error) {
-	before := int64(math.MaxInt64)
-	for range historyEvents / sqlite.IDRange {
-		from, err := value[int64](rx, `
-			SELECT coalesce((
-				SELECT seq FROM events INDEXED BY events_of_organization
-				WHERE organization_id = ? AND seq < ?
-				ORDER BY seq DESC
-				LIMIT 1 OFFSET ?), 0)`, organization, before, sqlite.IDRange-1)
-		if err != nil {
-			return nil, err
-		}
-
-		some, err := list[Event](rx, selectEvents+`INDEXED BY events_of_organization
-			WHERE organization_id = ?1 AND seq >= ?2 AND seq < ?3
-				AND type IN ('contact.updated', 'contact.identity_updated', 'contact.consent_changed',
-					'conversation.assigned', 'conversation.closed')
-				AND (instr(CAST(payload AS TEXT), ?4) > 0 OR ?5 <> '' AND instr(CAST(payload AS TEXT), ?5) > 0)
-			ORDER BY seq DESC
-			LIMIT ?6`, organization, from, before, contact, conversation, limit-len(found))
-		found = append(found, some...)
-		if err != nil || from == 0 || len(found) >= limit {
-			return found, err
-		}
-
-		if err := rx.Pause(); err != nil {
-			return nil, err
-		}
-		before = from
-	}
-	return found, nil
+	found, _, err := sqlite.FindPage[EventItem](&rx.Rx, q, First, limit)
+	return found, err
 }

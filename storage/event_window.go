@@ -81,13 +81,18 @@ func (rx *Rx) AccountOfEvent(id string) (*int64, error) {
 // EventItems lists an organization's events, newest first, as sqlite.FindPage does, with their number as the
 // key. The type is only in the order because the index has it there.
 func (rx *Rx) EventItems(organization int64, f EventFilter, after After, limit int) ([]EventItem, After, error) {
+	q := eventList(organization)
+	f.narrow(&q)
+	return sqlite.FindPage[EventItem](&rx.Rx, q, after, limit)
+}
+
+func eventList(organization int64) sqlite.ListQuery {
 	q := sqlite.ListQuery{
 		Columns: eventColumns, Table: "events e", Index: "events_of_organization", Joins: accountOfEvent,
 		Key: "e.seq", ID: "e.type",
 	}
 	q.ByIndex("e.organization_id = ?", true, organization)
-	f.narrow(&q)
-	return sqlite.FindPage[EventItem](&rx.Rx, q, after, limit)
+	return q
 }
 
 // EventEnds are the first and last of an organization's kept events.
@@ -160,7 +165,6 @@ func (rx *Rx) EventWindow(organization int64, f EventFilter, after, last int64, 
 	return all, until, err
 }
 
-// eventsBetween reads up to limit events of a window, after one number up to another.
 func (rx *Rx) eventsBetween(q sqlite.ListQuery, after, until int64, limit int) ([]EventItem, error) {
 	where := slices.Concat(q.Where, []string{"e.seq > ?", "e.seq <= ?"}, q.Filters)
 	return sqlite.ScanAll(&rx.Rx, (*EventItem).columns, `

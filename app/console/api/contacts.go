@@ -209,7 +209,7 @@ func (v *historyView) addEvents(rx *storage.Rx, org storage.Organization, c stor
 				continue
 			}
 		}
-		v.add(itemOf(e, h, names))
+		v.add(itemOf(e.Event, h, names))
 	}
 	return nil
 }
