@@ -17,17 +17,6 @@ const MaxAssignmentLimit = 100_000
 // availableFor is how long somebody is available after a console of theirs was last seen.
 const availableFor = 10 * time.Minute
 
-// teamAssignment is how the conversations of a team are assigned.
-type teamAssignment struct {
-	assignment string
-	limit      *int
-}
-
-func (rx *Rx) readTeamAssignment(team int64) (a teamAssignment, err error) {
-	err = rx.Scan([]any{&a.assignment, &a.limit}, `SELECT assignment, assignment_limit FROM teams WHERE id = ?`, team)
-	return a, err
-}
-
 // UpdateTeam stores name and assignment of a team.
 func (tx *Tx) UpdateTeam(t Team) error {
 	return tx.UpdateRow("teams", "name, assignment, assignment_limit", "id, organization_id", t)
@@ -41,11 +30,11 @@ func (tx *Tx) UpdateTeam(t Team) error {
 // those before it: so whatever comes at once, each conversation gets one person, and each person
 // a fair share.
 func (tx *Tx) AssignByTurn(a Account, t *Thread) (next User, err error) {
-	how, err := tx.db.caches.assignments.find(&tx.Rx, a.TeamID)
+	team, err := tx.db.caches.teams.find(&tx.Rx, a.TeamID)
 	if err != nil {
 		return next, err
 	}
-	if how.assignment != AssignmentRoundRobin {
+	if team.Assignment != AssignmentRoundRobin {
 		return next, ErrNotFound
 	}
 	if t.AssigneeID != nil {
@@ -62,7 +51,7 @@ func (tx *Tx) AssignByTurn(a Account, t *Thread) (next User, err error) {
 		return next, ErrNotFound
 	}
 
-	if next, err = tx.nextInTurn(a.TeamID, how.limit); err != nil {
+	if next, err = tx.nextInTurn(team); err != nil {
 		return next, err
 	}
 	_, err = tx.Exec(`
@@ -88,7 +77,7 @@ func (tx *Tx) AssignByTurn(a Account, t *Thread) (next User, err error) {
 
 // nextInTurn finds who of a team gets the next conversation: of those who are available and hold
 // fewer than the limit, if there is one, the person whose last turn is the longest ago.
-func (rx *Rx) nextInTurn(team int64, limit *int) (User, error) {
+func (rx *Rx) nextInTurn(team Team) (User, error) {
 	now := rx.db.Now()
 	return get[User](rx, `
 		SELECT `+userColumns+`
@@ -101,7 +90,7 @@ func (rx *Rx) nextInTurn(team int64, limit *int) (User, error) {
 					WHERE assignee_id = u.id AND assignee_id IS NOT NULL AND status <> 'resolved'
 					LIMIT ?4)))
 		ORDER BY coalesce(r.turn, 0), u.id
-		LIMIT 1`, team, now.Add(-availableFor), now.Add(-SessionLife), limit)
+		LIMIT 1`, team.ID, now.Add(-availableFor), now.Add(-SessionLife), team.AssignmentLimit)
 }
 
 // SetAvailable records whether a user wants to get conversations.

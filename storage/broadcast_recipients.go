@@ -145,8 +145,7 @@ func recipientFilter(b Broadcast, status string) (first, last, other RecipientSt
 // shownIn is the recipient as clients see it: who waits in a cancelled broadcast was skipped.
 func (r BroadcastRecipient) shownIn(b Broadcast) BroadcastRecipient {
 	if b.Status == BroadcastCancelled && r.Status == RecipientWaiting {
-		reason := SkippedBroadcastCancelled
-		r.Status, r.Reason = RecipientSkipped, &reason
+		r.Skip(SkippedBroadcastCancelled)
 	}
 	return r
 }

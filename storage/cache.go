@@ -194,7 +194,6 @@ func (c *cache[K, V]) forget(changed tableSet) {
 	clear(c.entries)
 }
 
-// caches are all that is kept in memory of the database.
 type caches struct {
 	// changes counts what emptied a cache. It moves before that happens.
 	changes atomic.Int64
@@ -210,7 +209,7 @@ type caches struct {
 	endpoints   *cache[string, *Endpoint]
 	failures    *cache[string, int]
 	parked      *cache[struct{}, bool]
-	assignments *cache[int64, teamAssignment]
+	teams       *cache[int64, Team]
 	devices     *cache[int64, bool]
 	rules       *cache[int64, NumberRules]
 	natives     *cache[struct{}, bool]
@@ -220,7 +219,6 @@ type caches struct {
 	states     *cache[string, threadState]
 }
 
-// phoneOf is a phone number as an account knows it.
 type phoneOf struct {
 	account int64
 	phone   string
@@ -238,7 +236,7 @@ func newCaches() *caches {
 	c.endpoints = newCache(c, inSubscriptions|inSecrets, (*Rx).readEndpoint)
 	c.failures = newCache(c, inSubscriptions, (*Rx).readFailures)
 	c.parked = newCache(c, inParked, (*Rx).readParked)
-	c.assignments = newCache(c, inTeams, (*Rx).readTeamAssignment)
+	c.teams = newCache(c, inTeams, (*Rx).readTeam)
 	c.devices = newCache(c, inUserSessions, (*Rx).readHasPushDevices)
 	c.rules = newCache(c, inRules|inAccounts, (*Rx).readNumberRules)
 	c.natives = newCache(c, inSubscriptions, (*Rx).readNatives)

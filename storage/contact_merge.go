@@ -33,7 +33,6 @@ func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) 
 	return n > 0, tx.hintMerge(err, *into, from)
 }
 
-// hintMerge notes that two contacts and their conversations are others than before.
 func (tx *Tx) hintMerge(err error, into, from Thread) error {
 	for _, t := range []Thread{into, from} {
 		err = tx.hint(err, HintContact, Scope{Account: t.AccountID}, t.ID)
@@ -44,7 +43,6 @@ func (tx *Tx) hintMerge(err error, into, from Thread) error {
 	return err
 }
 
-// fillMissing fills in what into does not know of itself.
 func fillMissing(into *Thread, from Thread) {
 	// A name that was given through the API outlives one of a profile.
 	if into.Name == nil || from.NameSetByClient && !into.NameSetByClient && from.Name != nil {
@@ -76,7 +74,6 @@ func fillMissing(into *Thread, from Thread) {
 	into.OptedIn = into.OptedIn || from.OptedIn
 }
 
-// mergeConversations moves what was said with one contact to another.
 func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 	switch {
 	case from.ConversationID == "":

@@ -50,7 +50,6 @@ func (rx *Rx) CountConversations(account int64, user string) (n ConversationCoun
 	return n, err
 }
 
-// countFiltered counts the conversations of a filter that one index answers.
 func (rx *Rx) countFiltered(account int64, f ConversationFilter) (int, error) {
 	q := f.listQueries(account)[0]
 	q.Joins = "" // they only bring what a list shows

@@ -114,7 +114,6 @@ func (rx *Rx) countSome(subscription string, from, to Time, most int) (s Deliver
 	return s, true, nil
 }
 
-// durations are the median and the 95th percentile of how long attempts took.
 func (rx *Rx) durations(subscription string, since Time) (p50, p95 *int64, err error) {
 	var all []int64
 	for _, status := range []string{DeliverySucceeded, DeliveryFailed, DeliveryDead} {

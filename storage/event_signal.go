@@ -75,7 +75,6 @@ func (s *EventSignal) add(organizations ...int64) {
 	s.wake()
 }
 
-// signalEvents notes that the transaction stores something for those who follow events.
 func (tx *Tx) signalEvents(organization int64) {
 	if n := len(tx.happened); n == 0 || tx.happened[n-1] != organization {
 		tx.happened = append(tx.happened, organization)

@@ -58,12 +58,7 @@ func (rx *Rx) LiveAccounts() ([]AccountDetail, error) {
 func (rx *Rx) EachFile(fn func(sum string, size int64) error) error {
 	var after string
 	for {
-		var page []struct {
-			SHA256 string `db:"sha256"`
-			Size   int64  `db:"size"`
-		}
-
-		err := rx.List(&page, `
+		page, err := list[Media](rx, `
 			SELECT sha256, max(size) AS size FROM media
 			WHERE sha256 > ?
 			GROUP BY sha256

@@ -45,10 +45,5 @@ func (rx *Rx) JobsOfAccount(account, after int64, limit int) ([]int64, error) {
 
 // PurgeJobs removes jobs in any state, as CancelJob does.
 func (tx *Tx) PurgeJobs(ids []int64) error {
-	for _, id := range ids {
-		if err := tx.Run(`DELETE FROM jobs WHERE id = ?`, id); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.Run(`DELETE FROM jobs WHERE id IN (SELECT value FROM json_each(?))`, jsonList(ids))
 }

@@ -109,7 +109,6 @@ func (k Key) Status(now Time) string {
 	}
 }
 
-// randomText is a secret of so many random bytes.
 func randomText(bytes int) string {
 	random := make([]byte, bytes)
 	rand.Read(random)

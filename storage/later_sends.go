@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"cmp"
+
 	"github.com/oklog/ulid/v2"
 
 	"confab/storage/sqlite"
@@ -20,10 +22,7 @@ func (tx *Tx) ReleaseMessage(m *Message) (bool, error) {
 	}
 
 	m.CreatedAt, m.UpdatedAt = tx.Order, tx.Order
-	by := m.Source
-	if m.SentBy != nil {
-		by = *m.SentBy
-	}
+	by := cmp.Or(OrEmpty(m.SentBy), m.Source)
 	return true, tx.hintMessage(tx.MarkMessageWritten(m.ConversationID, m.Type, by), m)
 }
 

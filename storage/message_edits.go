@@ -31,7 +31,7 @@ func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
 	if err := tx.UpdateRow("messages", "type, content, body, edited_at, updated_at", "number, id", m); err != nil {
 		return err
 	}
-	return tx.hintMessage(tx.touchThreadOf(m), m)
+	return tx.hintMessage(tx.TouchConversation(m.ConversationID), m)
 }
 
 // UpgradeMessage gives a message the content that m has, which could not be shown at first.
@@ -40,7 +40,7 @@ func (tx *Tx) UpgradeMessage(m *Message) error {
 	if err := tx.UpdateRow("messages", "type, content, body, context, media_status, updated_at", "number, id", m); err != nil {
 		return err
 	}
-	return tx.hintMessage(tx.touchThreadOf(m), m)
+	return tx.hintMessage(tx.TouchConversation(m.ConversationID), m)
 }
 
 // MarkRevoked records that a message was deleted for everyone, and if that is new. It stays.
@@ -53,10 +53,5 @@ func (tx *Tx) MarkRevoked(m *Message) (bool, error) {
 		return false, err
 	}
 	m.IsRevoked, m.UpdatedAt = true, tx.Order
-	return true, tx.hintMessage(tx.touchThreadOf(m), m)
-}
-
-// touchThreadOf counts the conversation of a message as updated: it shows the last one.
-func (tx *Tx) touchThreadOf(m *Message) error {
-	return tx.ExecOne(touchThread, tx.Order, m.ConversationID)
+	return true, tx.hintMessage(tx.TouchConversation(m.ConversationID), m)
 }

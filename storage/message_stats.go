@@ -58,7 +58,6 @@ func (rx *Rx) MessageDays(organization int64, from Time, days int) ([]MessageCou
 
 const liveAccounts = `SELECT id FROM accounts INDEXED BY accounts_of_organization WHERE organization_id = ?1 AND deleted_at = 0`
 
-// messageSpans adds up the hours of accounts in spans of time that follow each other.
 func (rx *Rx) messageSpans(accounts string, of int64, from Time, each time.Duration, spans int) ([]MessageCounts, error) {
 	var counted []struct {
 		MessageCounts

@@ -70,8 +70,7 @@ type Message struct {
 
 // SetMedia makes hosted media the message's own.
 func (m *Message) SetMedia(file Media) {
-	ready := MediaReady
-	m.MediaID, m.MediaStatus = &file.ID, &ready
+	m.MediaID, m.MediaStatus = &file.ID, new(MediaReady)
 	m.MediaToken, m.MediaMIMEType, m.MediaSize, m.MediaFilename = &file.URLToken, &file.MIMEType, &file.Size, file.Filename
 }
 
@@ -246,7 +245,6 @@ func (tx *Tx) readThread(m *Message) error {
 	return err
 }
 
-// reportedBits are the bits of the states in messages.reported.
 var reportedBits = map[string]int{
 	MessageSent:      1 << 0,
 	MessageDelivered: 1 << 1,

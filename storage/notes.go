@@ -86,18 +86,9 @@ func (tx *Tx) UpdateNote(n *Note, before []string) error {
 }
 
 func (tx *Tx) insertMentions(n Note, users []string) error {
-	for _, user := range users {
-		if user == n.AuthorID {
-			continue
-		}
-		_, err := tx.Exec(`
-			INSERT OR IGNORE INTO unread_mentions (user_id, account_id, conversation_id, note_id)
-			VALUES (?, ?, ?, ?)`, user, n.AccountID, n.ConversationID, n.ID)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.Run(`
+		INSERT OR IGNORE INTO unread_mentions (user_id, account_id, conversation_id, note_id)
+		SELECT value, ?1, ?2, ?3 FROM json_each(?4) WHERE value <> ?5`, n.AccountID, n.ConversationID, n.ID, jsonList(users), n.AuthorID)
 }
 
 // DeleteNote deletes a note.
@@ -105,7 +96,6 @@ func (tx *Tx) DeleteNote(n Note) error {
 	return tx.hintNote(tx.ExecOne(`DELETE FROM notes WHERE id = ? AND conversation_id = ?`, n.ID, n.ConversationID), n)
 }
 
-// hintNote notes that the conversation of a note looks other than before.
 func (tx *Tx) hintNote(err error, n Note) error {
 	return tx.hint(err, HintConversation, Scope{Account: n.AccountID}, n.ConversationID)
 }

@@ -173,12 +173,10 @@ func (tx *Tx) EnsurePushDevice(who SignedIn, s PushSubscription) (id string, err
 	return id, err
 }
 
-// pushDeviceID finds a device of a person by the hash of its endpoint.
 func (rx *Rx) pushDeviceID(user string, hash [sha256.Size]byte) (string, error) {
 	return value[string](rx, `SELECT id FROM push_devices WHERE user_id = ? AND endpoint_hash = ?`, user, hash[:])
 }
 
-// checkDeviceRoom returns ErrTooMany if a person can have no more devices.
 func (rx *Rx) checkDeviceRoom(user string) error {
 	n, err := value[int](rx, `SELECT count(*) FROM push_devices WHERE user_id = ?`, user)
 	if err == nil && n >= MaxDevices {

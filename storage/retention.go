@@ -21,7 +21,6 @@ type Row struct {
 	Seq int64  `db:"seq"` // of an event
 }
 
-// idList is the rows' ids as one argument of a statement, for json_each.
 func idList(rows []Row) string { return listOf(rows, func(r Row) string { return r.ID }) }
 
 // listOf is a list of what some rows have as one argument, for json_each.

@@ -170,16 +170,12 @@ func (tx *Tx) DeleteRule(r Rule) error {
 
 // ReorderRules gives the rules of an organization the positions of their ids.
 func (tx *Tx) ReorderRules(organization int64, ids []string) error {
-	for i, id := range ids {
-		err := tx.ExecOne(`
-			UPDATE rules
-			SET updated_at = CASE position WHEN ?1 THEN updated_at ELSE ?2 END, position = ?1
-			WHERE id = ?3 AND organization_id = ?4`, i+1, tx.Order, id, organization)
-		if err != nil {
-			return err
-		}
-	}
-	return tx.hint(nil, HintRule, Scope{Organization: organization}, "")
+	err := tx.Run(`
+		UPDATE rules
+		SET updated_at = CASE position WHEN w.key + 1 THEN updated_at ELSE ?1 END, position = w.key + 1
+		FROM json_each(?2) w
+		WHERE rules.id = w.value AND organization_id = ?3`, tx.Order, jsonList(ids), organization)
+	return tx.hint(err, HintRule, Scope{Organization: organization}, "")
 }
 
 // Firing is what a rule did, once. The API shows it with the same names.

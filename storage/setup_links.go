@@ -2,8 +2,6 @@ package storage
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
-	"strings"
 
 	"confab/storage/sqlite"
 )
@@ -40,15 +38,7 @@ func (l SetupLink) State(now Time) string {
 	return l.Status
 }
 
-// setupTokenSize is how many random bytes a link's token carries.
 const setupTokenSize = 18
-
-// validSetupToken reports whether InsertSetupLink could have made a token.
-func validSetupToken(token string) bool {
-	text, ok := strings.CutPrefix(token, PrefixSetupLink)
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	return ok && err == nil && len(raw) == setupTokenSize && !strings.ContainsAny(text, "\r\n")
-}
 
 const linkColumns = `l.id, l.customer_id, l.token_hash, l.token_last4, l.status,
 	l.success_redirect_url, l.failure_redirect_url, l.account_id, l.failure_reason, l.expires_at, l.consumed_at, l.created_at`

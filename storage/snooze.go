@@ -56,7 +56,6 @@ const mergedSnooze = `CASE
 	WHEN other.status = 'resolved' THEN c.snoozed_until
 	ELSE min(c.snoozed_until, other.snoozed_until) END`
 
-// enqueueMergedWake stores the job that wakes a conversation that another was merged into.
 func (tx *Tx) enqueueMergedWake(t Thread) error {
 	until, err := value[Time](&tx.Rx, `SELECT snoozed_until FROM conversations WHERE id = ?`, t.ConversationID)
 	if err != nil {

@@ -244,7 +244,6 @@ func readFigures(text string, last Time, fn func(SpellFigures) error) error {
 	return nil
 }
 
-// lastOpening is when the last of many spells was opened.
 func lastOpening(text string) (at Time) {
 	last := text[strings.LastIndexByte(text[:len(text)-1], ';')+1:]
 	_ = readFigures(last, math.MaxInt64, func(s SpellFigures) error { at = s.OpenedAt; return nil })

@@ -26,6 +26,8 @@ func (rx *Rx) TeamByID(publicID string) (Team, error) {
 	return get[Team](rx, selectTeams+`WHERE public_id = ?`, publicID)
 }
 
+func (rx *Rx) readTeam(id int64) (Team, error) { return get[Team](rx, selectTeams+`WHERE id = ?`, id) }
+
 // Teams lists an organization's teams, oldest first.
 func (rx *Rx) Teams(organization int64) ([]Team, error) {
 	return list[Team](rx, selectTeams+`WHERE organization_id = ? ORDER BY id`, organization)

@@ -144,7 +144,7 @@ func (rx *Rx) RecipientByParent(account int64, parent string) (Recipient, error)
 
 // InsertThreadConversation makes the conversation of a contact that has none.
 func (tx *Tx) InsertThreadConversation(t *Thread) error {
-	t.ConversationID, t.Status, t.AssigneeID, t.Labeled = tx.NewID(PrefixConversation), ConversationOpen, nil, false
+	t.ConversationID, t.Status = tx.NewID(PrefixConversation), ConversationOpen
 	return tx.Run(`
 		INSERT INTO conversations (id, account_id, contact_id, status, created_at, updated_at, spell_opened_at)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?5)`, t.ConversationID, t.AccountID, t.ID, t.Status, tx.Order)
@@ -154,7 +154,7 @@ func (tx *Tx) InsertThreadConversation(t *Thread) error {
 // that is there shows another last message, but stays where it is.
 func (tx *Tx) EnsureResolvedThread(t *Thread) error {
 	if t.ConversationID != "" {
-		return tx.ExecOne(touchThread, tx.Order, t.ConversationID)
+		return tx.TouchConversation(t.ConversationID)
 	}
 
 	t.ConversationID, t.Status = tx.NewID(PrefixConversation), ConversationResolved

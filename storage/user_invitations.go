@@ -34,7 +34,6 @@ func (e *AmbiguousUserError) Error() string {
 	return "several people have this address: " + strings.Join(e.IDs, ", ")
 }
 
-// newToken makes the secret of a link or a cookie, and the hash that is stored of it.
 func newToken() (token string, hash [sha256.Size]byte) {
 	token = randomText(32)
 	return token, TokenHash(token)
@@ -157,26 +156,20 @@ func (tx *Tx) findInvitee(in Invitee) (User, error) {
 		return u, err
 	}
 
-	all, err := tx.Users(in.OrganizationID)
-	if err != nil {
-		return User{}, err
-	}
-
-	var found []User
 	var ids []string
-	for _, u := range all {
-		if u.Email != nil && Fold(*u.Email) == Fold(in.Email) {
-			found, ids = append(found, u), append(ids, u.ID)
+	all, err := tx.Users(in.OrganizationID)
+	for _, other := range all {
+		if other.Email != nil && Fold(*other.Email) == Fold(in.Email) {
+			u, ids = other, append(ids, other.ID)
 		}
 	}
-	switch len(found) {
-	case 0:
-		return User{}, ErrNotFound
-	case 1:
-		return found[0], nil
-	default:
-		return User{}, &AmbiguousUserError{ids}
+	switch {
+	case err == nil && len(ids) == 0:
+		err = ErrNotFound
+	case len(ids) > 1:
+		err = &AmbiguousUserError{ids}
 	}
+	return u, err
 }
 
 // ResetUser makes a link to a new password. The old one works until then.
@@ -210,7 +203,6 @@ func (tx *Tx) InsertSignInLink(u User) (token string, until Time, err error) {
 	return tx.insertLink(u.ID, true, signInLinkLife)
 }
 
-// insertLink makes the only link of its kind that a user has.
 func (tx *Tx) insertLink(user string, signsIn bool, life time.Duration) (token string, until Time, err error) {
 	_, err = tx.Exec(`
 		UPDATE user_invitations

@@ -67,13 +67,11 @@ func (rx *Rx) readSignedIn(hash [sha256.Size]byte) (s SignedIn, err error) {
 // UserSessions lists the sessions of a user that have not expired, oldest first.
 func (rx *Rx) UserSessions(user string) ([]UserSession, error) {
 	now := rx.db.Now()
-	all := []UserSession{}
-	err := rx.List(&all, `
+	return list[UserSession](rx, `
 		SELECT `+userSessionColumns+`
 		FROM user_sessions
 		WHERE user_id = ? AND created_at > ? AND last_seen_at > ?
 		ORDER BY id`, user, now.Add(-SessionLife), now.Add(-SessionIdle))
-	return all, err
 }
 
 // InsertUserSession signs a user in, and returns the cookie's token, which is not stored.
