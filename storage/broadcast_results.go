@@ -79,10 +79,7 @@ func (rx *Rx) BroadcastReplies(b Broadcast) (BroadcastReplies, error) {
 		return all, nil
 	}
 
-	end := b.CompletedAt
-	if end == 0 {
-		end = rx.db.Now()
-	}
+	end := cmp.Or(b.CompletedAt, rx.db.Now())
 	from, until := sqlite.FirstID(PrefixMessage, b.StartedAt), sqlite.FirstID(PrefixMessage, end.Add(replyWindow))
 	var rows []struct {
 		Contact string  `db:"contact_id"`

@@ -1,5 +1,7 @@
 package storage
 
+import "cmp"
+
 // MergeThreads makes one person of two: all that belongs to from becomes into's,
 // and from is gone. Fields that only from had, into has afterwards; which of them was
 // meant by number and BSUID is for the caller to say, by UpdateContact, and whether
@@ -49,20 +51,11 @@ func fillMissing(into *Thread, from Thread) {
 		into.Name, into.NameSetByClient = from.Name, from.NameSetByClient
 	}
 
-	for _, field := range []struct {
-		to   **string
-		from *string
-	}{
-		{&into.PhoneNumber, from.PhoneNumber},
-		{&into.BSUID, from.BSUID},
-		{&into.ParentBSUID, from.ParentBSUID},
-		{&into.Username, from.Username},
-		{&into.Email, from.Email},
-	} {
-		if *field.to == nil {
-			*field.to = field.from
-		}
-	}
+	into.PhoneNumber = cmp.Or(into.PhoneNumber, from.PhoneNumber)
+	into.BSUID = cmp.Or(into.BSUID, from.BSUID)
+	into.ParentBSUID = cmp.Or(into.ParentBSUID, from.ParentBSUID)
+	into.Username = cmp.Or(into.Username, from.Username)
+	into.Email = cmp.Or(into.Email, from.Email)
 	if into.Metadata == nil {
 		into.Metadata = from.Metadata
 	}
@@ -85,9 +78,7 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 	if into.Status == ConversationResolved || from.Status == ConversationOpen {
 		into.Status = from.Status // an unresolved one stays unresolved
 	}
-	if into.AssigneeID == nil {
-		into.AssigneeID = from.AssigneeID
-	}
+	into.AssigneeID = cmp.Or(into.AssigneeID, from.AssigneeID)
 	into.Labeled = into.Labeled || from.Labeled
 
 	if err := tx.mergeWaiting(into.ConversationID, from.ConversationID); err != nil {

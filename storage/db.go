@@ -101,12 +101,12 @@ func (rx *Rx) Within(b *Budget) *Rx {
 	return &Rx{Rx: *rx.Rx.Within(b), db: rx.db, since: rx.since}
 }
 
-// OrEmpty is a text that may be missing: "" if it is.
-func OrEmpty(text *string) string {
-	if text == nil {
-		return ""
+// OrEmpty is a value that may be missing: "" or 0 if it is.
+func OrEmpty[T any](value *T) T {
+	if value == nil {
+		return *new(T)
 	}
-	return *text
+	return *value
 }
 
 // OrNil is nil for the zero value, which is stored and shown as null.

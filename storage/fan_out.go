@@ -158,10 +158,7 @@ func (tx *Tx) enqueueFanOut(e Event, phoneNumberID string, to subscriberSet) err
 	}
 
 	last := to.all[len(to.all)-1]
-	args := FanOutArgs{Event: e.ID, PhoneNumberID: phoneNumberID, Last: last.position()}
-	if e.AccountID != nil {
-		args.Account = *e.AccountID
-	}
+	args := FanOutArgs{AboutAccount: AboutAccount{OrEmpty(e.AccountID)}, Event: e.ID, PhoneNumberID: phoneNumberID, Last: last.position()}
 	_, err := tx.Enqueue(NewJob{Kind: KindFanOut, Lane: fanOutLane(e.OrganizationID), Args: args})
 	return err
 }

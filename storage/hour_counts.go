@@ -76,10 +76,7 @@ func (tx *Tx) countMessage(m *Message, from string) {
 }
 
 func (tx *Tx) countFailure(m *Message) {
-	of := failuresOf{messagesOf: messagesOf{m.AccountID, hourStart(m.CreatedAt)}, code: *m.ErrorCode}
-	if m.ErrorProviderCode != nil {
-		of.providerCode = *m.ErrorProviderCode
-	}
+	of := failuresOf{messagesOf{m.AccountID, hourStart(m.CreatedAt)}, *m.ErrorCode, OrEmpty(m.ErrorProviderCode)}
 	counts := tx.db.pending.failures
 	counts.set(tx, of, counts.changes[of]+1)
 }

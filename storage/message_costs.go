@@ -85,11 +85,7 @@ func (tx *Tx) moveCost(before, after Message, price *Pricing) {
 }
 
 func (tx *Tx) addCost(m Message, day Time, price *Pricing, n int64) {
-	of := costsOf{account: m.AccountID, day: day, category: price.Category, prefix: CostPrefix(m.To())}
-	if m.Broadcast != nil {
-		of.broadcast = *m.Broadcast
-	}
-
+	of := costsOf{m.AccountID, day, price.Category, CostPrefix(m.To()), OrEmpty(m.Broadcast)}
 	counts := tx.db.pending.costs
 	sum := counts.changes[of]
 	sum.Messages += n

@@ -1,5 +1,7 @@
 package storage
 
+import "cmp"
+
 // Directions and sources of messages.
 const (
 	Inbound  = "inbound"
@@ -82,12 +84,7 @@ func (m *Message) SetThread(t Thread) {
 }
 
 // To is the number that a message goes to: the one it was addressed to, or its contact's.
-func (m Message) To() *string {
-	if m.PhoneNumber != nil {
-		return m.PhoneNumber
-	}
-	return m.ContactPhone
-}
+func (m Message) To() *string { return cmp.Or(m.PhoneNumber, m.ContactPhone) }
 
 const messageColumns = `m.number, m.id, m.account_id, m.conversation_id, m.contact_id, m.direction, m.type, m.status, m.source,
 	m.provider_id, m.recipient, m.phone_number, m.content, m.body, m.context, m.media_id, m.media_status,

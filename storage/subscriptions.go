@@ -98,9 +98,9 @@ func (tx *Tx) seal(s *Subscription) error {
 
 // Subscription finds a subscription of an organization.
 func (rx *Rx) Subscription(organization int64, id string) (Subscription, error) {
-	s, err := get[Subscription](rx, selectSubscriptions+`WHERE id = ? AND organization_id = ? AND deleted_at = 0`, id, organization)
-	if err == nil {
-		err = rx.openSealed(&s)
+	s, err := rx.Endpoint(id)
+	if err == nil && s.OrganizationID != organization {
+		return Subscription{}, ErrNotFound
 	}
 	return s, err
 }

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"strings"
@@ -96,10 +97,7 @@ func (tx *Tx) InviteUser(in Invitee) (u User, token string, err error) {
 	u, err = tx.findInvitee(in)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		u = User{OrganizationID: in.OrganizationID, TeamID: in.TeamID, Role: in.Role, Name: in.Name, Email: &in.Email}
-		if u.TeamID == 0 {
-			u.TeamID = in.DefaultTeamID
-		}
+		u = User{OrganizationID: in.OrganizationID, TeamID: cmp.Or(in.TeamID, in.DefaultTeamID), Name: in.Name, Email: &in.Email}
 		err = tx.InsertUser(&u)
 	case err == nil && u.CanSignIn():
 		err = ErrCanSignIn
@@ -108,14 +106,7 @@ func (tx *Tx) InviteUser(in Invitee) (u User, token string, err error) {
 		return u, "", err
 	}
 
-	u.Name, u.Email = in.Name, &in.Email
-	if in.Role != "" {
-		u.Role = in.Role
-	}
-	if in.TeamID != 0 {
-		u.TeamID = in.TeamID
-	}
-
+	u.Name, u.Email, u.Role, u.TeamID = in.Name, &in.Email, cmp.Or(in.Role, u.Role), cmp.Or(in.TeamID, u.TeamID)
 	token, err = tx.inviteAgain(&u)
 	if errors.Is(err, ErrConflict) {
 		err = ErrInvitedElsewhere
