@@ -18,11 +18,9 @@ const (
 	accountSweepLease = 10 * time.Minute
 	accountCheckLease = 5 * time.Minute
 
-	// accountChecks is how many checks run at once: few, because no request waits
-	// for them.
+	// accountChecks is how many run at once: few, because no request waits for them.
 	accountChecks = 4
-	// sweptAttempts is how often a check of the sweep is tried. After that the next
-	// sweep tries it again.
+	// sweptAttempts is how often a check of the sweep is tried, before the next sweep.
 	sweptAttempts = 3
 )
 
@@ -31,8 +29,7 @@ type accountCheckArgs struct {
 	Swept bool `json:"swept,omitempty"` // made by the sweep: another one follows within the hour
 }
 
-// EnqueueAccountCheck stores the job that asks the provider for the state of an
-// account and of its templates.
+// EnqueueAccountCheck stores the job that asks the provider about an account and its templates.
 func EnqueueAccountCheck(tx *storage.Tx, account int64) error {
 	return enqueue(tx, storage.NewJob{Kind: kindAccountCheck, Args: accountCheckArgs{storage.AboutAccount{Account: account}, false}})
 }
@@ -83,8 +80,7 @@ const (
 	unsubscribeTries = 6
 )
 
-// removedArgs name a removed account. They are not about it: a purge removes the
-// jobs that are.
+// removedArgs name a removed account, and are not about it: a purge removes the jobs that are.
 type removedArgs struct {
 	storage.AboutNoAccount
 	Tombstone int64 `json:"tombstone"`
@@ -102,8 +98,7 @@ func EnqueueAccountRemoval(tx *storage.Tx, account storage.Account) error {
 	return nil
 }
 
-// loadTombstone reads the removed account that a job is about, and its token if
-// it still has one that can be read.
+// loadTombstone reads the removed account of a job, and its token if that can still be read.
 func (w *Workers) loadTombstone(ctx context.Context, args removedArgs) (t storage.Tombstone, token provider.Token, err error) {
 	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
 		if t, err = rx.Tombstone(args.Tombstone); err != nil || !t.HasToken {

@@ -11,8 +11,7 @@ import (
 const (
 	// maxHold is how long one step of bulk work should occupy the writer.
 	maxHold = 1500 * time.Microsecond
-	// restFactor is how many times as long the writer is left to others after a
-	// step.
+	// restFactor is how many times as long others have the writer after a step.
 	restFactor = 3
 
 	firstBatch = 50

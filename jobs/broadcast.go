@@ -67,8 +67,7 @@ func EnqueueBroadcast(tx *storage.Tx, b storage.Broadcast) error {
 	})
 }
 
-// runBroadcast does the next part of a broadcast, and waits for the one after it in the
-// queue.
+// runBroadcast does the next part of a broadcast, and waits in the queue for the one after it.
 func (w *Workers) runBroadcast(ctx context.Context, job storage.Job, args broadcastArgs) (queue.Commit, error) {
 	wait, err := w.continueBroadcast(ctx, args.Broadcast)
 	if err == nil {
@@ -171,8 +170,7 @@ func finishPreparing(tx *storage.Tx, number int64) error {
 	return start(tx, &b)
 }
 
-// feedBroadcast makes messages until a second's worth is ahead, or completes a broadcast
-// in which no one waits.
+// feedBroadcast makes messages a second's worth ahead, or completes a broadcast in which no one waits.
 func (w *Workers) feedBroadcast(ctx context.Context, b storage.Broadcast) (time.Duration, error) {
 	for {
 		// Of those that were made, some may have ended otherwise: a person cancelled the job.

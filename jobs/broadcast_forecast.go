@@ -25,8 +25,7 @@ type Forecast struct {
 	// PausedReason says why nobody may send from the account just now; "" if it may.
 	PausedReason string
 	First        []ForecastMessage
-	// Prefixes counts those who get a message by the beginning of their numbers, on which
-	// its price depends.
+	// Prefixes counts who gets a message by the first digits, on which its price depends.
 	Prefixes map[string]int64
 }
 

@@ -105,8 +105,7 @@ func (m *messageMaker) store(tx *storage.Tx, r storage.BroadcastRecipient, d dec
 	return m.w.enqueueToRecipient(tx, message, d.content)
 }
 
-// message is the message of a recipient. It goes to the number that was given, or else to
-// the contact by its own.
+// message is the message of a recipient, to the number that was given or else to the contact.
 func (m *messageMaker) message(r storage.BroadcastRecipient, to storage.Thread, content json.RawMessage, body *string) storage.Message {
 	message := storage.Message{
 		AccountID:       m.b.AccountID,

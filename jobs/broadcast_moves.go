@@ -88,8 +88,7 @@ func PauseBroadcast(tx *storage.Tx, b *storage.Broadcast) error {
 	return pauseFor(tx, b, PausedByRequest, 0)
 }
 
-// pauseFor pauses a broadcast for a reason. After a cooldown, which ends at a time, it goes
-// on by itself.
+// pauseFor pauses a broadcast for a reason. After a cooldown it goes on by itself.
 func pauseFor(tx *storage.Tx, b *storage.Broadcast, reason string, cooldown storage.Time) error {
 	b.Status, b.PausedReason = storage.BroadcastPaused, &reason
 	if err := tx.UpdateBroadcast(b); err != nil || reason != string(errorcode.AccountRateLimited) {
@@ -142,8 +141,7 @@ func (w *Workers) resumeBroadcast(ctx context.Context, _ storage.Job, args broad
 	}, nil
 }
 
-// giveUpBroadcast cancels a broadcast whose job a person cancelled: without it nothing would
-// go on.
+// giveUpBroadcast cancels a broadcast whose job was cancelled: nothing would go on without.
 func giveUpBroadcast(tx *storage.Tx, args broadcastArgs, _ error) error {
 	b, err := tx.CurrentBroadcast(args.Broadcast)
 	if err != nil || b.IsOver() {
@@ -152,8 +150,7 @@ func giveUpBroadcast(tx *storage.Tx, args broadcastArgs, _ error) error {
 	return tx.CancelBroadcast(&b)
 }
 
-// RecipientSource returns the next recipients of a broadcast, at most limit, and fewer only
-// at the end.
+// RecipientSource returns the next recipients of a broadcast, fewer than limit only at the end.
 type RecipientSource func(limit int) ([]storage.BroadcastRecipient, error)
 
 // MakeBroadcast stores a broadcast with its recipients, and calls finish with the step that

@@ -33,8 +33,7 @@ func newRecipientRules(rx *storage.Rx, b storage.Broadcast) (rules recipientRule
 	return rules, err
 }
 
-// isMarketing reports whether a template is one. One that is not known any more is for the provider to
-// refuse.
+// isMarketing reports whether a template is one; one that is gone is for the provider to refuse.
 func isMarketing(rx *storage.Rx, account int64, name, language string) (bool, error) {
 	t, err := rx.Template(account, name, language)
 	return messaging.IsMarketing(t), storage.IgnoreNotFound(err)

@@ -26,8 +26,7 @@ const clockReportEvery = time.Hour
 type clockGuard struct {
 	db  *storage.DB
 	log *slog.Logger
-	// onAhead is called after each look with how far the clock is ahead, 0 if it is
-	// believed; nil for none.
+	// onAhead is called with how far the clock is ahead, 0 if it is believed; nil for none.
 	onAhead func(time.Duration)
 
 	mu       sync.Mutex // guards what follows
@@ -100,8 +99,7 @@ func ignoreClock(err error) error {
 	return err
 }
 
-// MoveClock moves the clock of a sandbox ahead. What distrusts a clock that leapt takes the
-// move as confirmed.
+// MoveClock moves the clock of a sandbox ahead, which counts as confirmed.
 func (w *Workers) MoveClock(ctx context.Context, by time.Duration) error {
 	return w.DB.Update(ctx, func(tx *storage.Tx) error {
 		tx.AfterCommit(func() { w.Steady.Move(by, func() { w.Clock.Advance(by) }) })

@@ -18,8 +18,7 @@ import (
 const (
 	// maxRetryAfter is the longest Retry-After of an endpoint that is obeyed.
 	maxRetryAfter = 24 * time.Hour
-	// retrySpread is by which part the waits of the schedule are made shorter or
-	// longer at random.
+	// retrySpread is the part by which waits are made shorter or longer at random.
 	retrySpread = 0.2
 	// pausedRecheck is the delay of a delivery whose subscription was paused after
 	// the job was leased. Its lane is closed by then, so the job will be held.
@@ -29,8 +28,7 @@ const (
 // Webhooks says how deliveries are made.
 type Webhooks struct {
 	Client webhook.Client
-	// Schedule is how long to wait after each failed attempt. The attempt after the
-	// last wait is the last one.
+	// Schedule is how long to wait after each failed attempt but the last.
 	Schedule []time.Duration
 	// A subscription is disabled after DisableAfter failures in a row, if the
 	// first of them is at least DisableMinAge ago.
@@ -42,8 +40,7 @@ type Webhooks struct {
 	OnAttempt func(result string, took time.Duration)
 }
 
-// deliveriesAhead is how many deliveries are leased ahead for each that a lane may
-// run at once.
+// deliveriesAhead is how many are leased ahead for each that a lane may run at once.
 const deliveriesAhead = 16
 
 // longestOf is the longest of some waits, made longer at random by up to a part.

@@ -53,11 +53,9 @@ type Options struct {
 	// Clock is the one of a sandbox, which can be moved; nil for this machine's.
 	Clock *storage.MovableClock
 
-	// OnDropped is called with how many callbacks were dropped because they
-	// matched no message.
+	// OnDropped is called with how many dropped callbacks matched no message.
 	OnDropped func(n int64)
-	// OnClock is called with how far the clock is ahead of where it is expected, 0
-	// if it is believed.
+	// OnClock is called with how far the clock is ahead, 0 if it is believed.
 	OnClock func(ahead time.Duration)
 }
 
@@ -233,8 +231,7 @@ func giveUpWith[A any](end func(tx *storage.Tx, args A, why error) error) func(s
 	}
 }
 
-// errCancelled is the reason given for what depended on a job that a person
-// cancelled.
+// errCancelled is why something ends that depended on a job which a person cancelled.
 var errCancelled = errors.New("its job was cancelled")
 
 // Cancel deletes a job in any state, and ends what depends on it as if

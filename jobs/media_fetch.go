@@ -36,8 +36,7 @@ type fetchArgs struct {
 	Envelope json.RawMessage `json:"envelope,omitempty"`
 }
 
-// EnqueueMediaFetch stores the job that downloads a message's media and then emits the
-// event of the message.
+// EnqueueMediaFetch stores the job that downloads a message's media and emits its event.
 func EnqueueMediaFetch(tx *storage.Tx, m storage.Message, media string, envelope []byte) error {
 	return enqueue(tx, storage.NewJob{
 		Kind: kindMediaFetch,
@@ -85,8 +84,7 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job, args fetchArg
 // storePause is how long a run waits before it tries again while the storage of media is away.
 const storePause = 30 * time.Second
 
-// errHashMismatch means that a file is not the one that the provider described: it
-// was damaged on the way.
+// errHashMismatch means that a file was damaged on the way.
 var errHashMismatch = errors.New("the content does not match its hash")
 
 // download stores a file of the provider on disk and returns the row for it.
@@ -150,8 +148,7 @@ func (w *Workers) storeFetched(tx *storage.Tx, args fetchArgs, file storage.Medi
 	})
 }
 
-// failFetch records that a file cannot be fetched and emits the event of its
-// message.
+// failFetch records that a file cannot be fetched, and emits the event.
 func (w *Workers) failFetch(tx *storage.Tx, args fetchArgs, why error) error {
 	return w.endFetch(tx, args, func(m *storage.Message) error {
 		err := tx.MarkMediaFailed(m)

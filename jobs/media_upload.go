@@ -20,8 +20,7 @@ import (
 	"confab/storage"
 )
 
-// providerKeeps is how long the provider's id of a file is used: a day less
-// than the provider keeps the file.
+// providerKeeps is for how long the provider's id of a file is used: a day less than it is kept.
 const providerKeeps = 29 * 24 * time.Hour
 
 // errNoMedia means that a message's media is not there any more.
@@ -176,8 +175,7 @@ func (r extendingReader) ReadAt(p []byte, offset int64) (int, error) {
 	return r.ReaderAt.ReadAt(p, offset)
 }
 
-// quickUpload is how long an upload may take that the state of its account is taken to have
-// outlasted.
+// quickUpload is how long an upload may take without another look at its account.
 const quickUpload = time.Second
 
 // recheckSender puts a message back whose account may not send any more, or has to wait, since

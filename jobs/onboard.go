@@ -35,8 +35,7 @@ func (w *Workers) onboard(ctx context.Context, job storage.Job, args storage.Onb
 	return func(tx *storage.Tx) error { return connectSignup(tx, args, done.Account, done.Display) }, nil
 }
 
-// onboardFailed tries a signup again after errors that may pass, and otherwise
-// records that it failed.
+// onboardFailed tries a signup again after errors that may pass, or records that it failed.
 func (w *Workers) onboardFailed(job storage.Job, args storage.OnboardArgs, failed error) (queue.Commit, error) {
 	_, ofProvider := errors.AsType[*provider.Error](failed)
 	mayPass := provider.IsTransient(failed) || !ofProvider && !errors.Is(failed, provisioning.ErrTokenUnreadable)

@@ -31,8 +31,7 @@ const (
 	pushLife = time.Hour
 	// devicesAtOnce is how many devices one transaction notifies.
 	devicesAtOnce = 200
-	// pushesAtOnce is how many messages may be under way to the devices of a person, and pushWorkers
-	// to all.
+	// pushesAtOnce is how many may be under way to one person, and pushWorkers to all.
 	pushesAtOnce = 2
 	pushWorkers  = 32
 )

@@ -54,8 +54,7 @@ func (w *Workers) receipt(ctx context.Context, job storage.Job, args receiptArgs
 		return nil, nil // the number may not send any more
 	}
 
-	// A receipt that was made in the future, by a clock that was ahead, is as old as
-	// its tries are long.
+	// One that was made in the future, by a clock that was ahead, is as old as its tries.
 	age := max(w.DB.Now().Sub(job.CreatedAt), time.Duration(job.Failures)*receiptRetry)
 	if err == nil {
 		err = w.Provider.MarkRead(ctx, token, *sender.PhoneNumberID, args.Message, args.Typing && age < typingLife)

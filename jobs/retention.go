@@ -12,8 +12,7 @@ import (
 const (
 	kindRetention  = "retention"
 	retentionEvery = time.Hour
-	// retentionLease is long enough for tens of millions of rows; the next run
-	// deletes the rest.
+	// retentionLease is enough for tens of millions of rows; the next run deletes the rest.
 	retentionLease = 12 * time.Hour
 
 	// keptPages is how many empty pages stay in the file for new rows.

@@ -221,8 +221,7 @@ func (run *ruleRun) hasFired(rx *storage.Rx, r storage.Rule) (bool, error) {
 	return rx.HasFired(r, run.message.ConversationID, run.scope(r), run.since)
 }
 
-// StoredFacts are the facts of a message that was stored before: what its conversation shows is as of
-// now.
+// StoredFacts are the facts of a stored message, with its conversation as of now.
 func StoredFacts(rx *storage.Rx, m storage.Message, h *storage.Hours) (f rules.Facts, err error) {
 	c, err := rx.Conversation(m.AccountID, m.ConversationID)
 	if err != nil {
@@ -235,8 +234,7 @@ func StoredFacts(rx *storage.Rx, m storage.Message, h *storage.Hours) (f rules.F
 	return f, err
 }
 
-// fire does what a rule says, and records how that went. An action that is refused counts as
-// well.
+// fire does what a rule says, and records how that went, also what was refused.
 func (run *ruleRun) fire(tx *storage.Tx, r storage.Rule) (err error) {
 	outcomes := make([]ActionOutcome, len(r.Then))
 	for i, action := range r.Then {

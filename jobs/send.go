@@ -29,8 +29,7 @@ const (
 	// maxPairWait is how long a message waits in the queue at once for the rate
 	// limit of its recipient. Then it asks again, and its place is kept.
 	maxPairWait = time.Hour
-	// sendSpread is by which part the waits of the schedule are made shorter or
-	// longer at random.
+	// sendSpread is the part by which waits are made shorter or longer at random.
 	sendSpread = 0.1
 )
 
@@ -76,8 +75,7 @@ type outgoing struct {
 
 // sendRules are in what the sends of a direct message and of a broadcast's differ.
 type sendRules struct {
-	// check runs before the call, and may take a while. What it returns, if anything, ends
-	// the run.
+	// check runs before the call, and may take a while. What it returns ends the run.
 	check func(context.Context, storage.Job, outgoing) (queue.Commit, error)
 	// concernsAccount reports whether the provider refused a message for a reason that holds
 	// for others too. Such a refusal, and a token that cannot be read, go to refuse.
@@ -296,8 +294,7 @@ func (w *Workers) sendTurn(job storage.Job) time.Duration {
 	return 0
 }
 
-// sendOutcome decides what becomes of a message after its call: accepted, tried
-// again, or failed.
+// sendOutcome decides what becomes of a message: accepted, tried again, or failed.
 func (w *Workers) sendOutcome(job storage.Job, out outgoing, sent provider.Sent, err error) (queue.Commit, error) {
 	if err == nil {
 		return w.markAccepted(out, sent), nil

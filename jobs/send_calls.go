@@ -108,14 +108,12 @@ func wireBody(m storage.Message, content json.RawMessage) ([]byte, error) {
 		return nil, err
 	}
 
-	// The content is under the name of its type, which needs no escaping: it is
-	// one of a fixed list.
+	// The content is under the name of its type, one of a fixed list without escapes.
 	body = append(body[:len(body)-1], `,"`+m.Type+`":`...)
 	return provider.ToProvider(append(append(body, content...), '}'))
 }
 
-// failedTry is a try at the provider that failed just now, as it is kept for the trace of
-// its message.
+// failedTry is a try that failed just now, for the trace of its message.
 func failedTry(out outgoing, failed error) storage.MessageTry {
 	t := storage.MessageTry{BeganAt: out.beganAt, DurationMS: time.Since(out.began).Milliseconds(), Reason: failed.Error()}
 	if e, ok := errors.AsType[*provider.Error](failed); ok {

@@ -93,8 +93,7 @@ func (s *sendLimiter) await(m storage.Message, maxWait time.Duration) time.Durat
 	return 0
 }
 
-// limitersOf are the limiters that a message has to pass, in this order. The caller
-// holds mu.
+// limitersOf are those that a message has to pass, in this order. The caller holds mu.
 func (s *sendLimiter) limitersOf(m storage.Message) (all []*rate.Limiter) {
 	if s.pairs {
 		all = append(all, s.ofPair(pair{m.AccountID, m.ContactID}))
@@ -123,8 +122,7 @@ func (s *sendLimiter) place(m storage.Message, limiters []*rate.Limiter, maxWait
 	return wait
 }
 
-// keep keeps a reservation. When there are many, those are deleted whose message
-// did not come back for them.
+// keep keeps a reservation. Of many, those are deleted for which no message came back.
 func (s *sendLimiter) keep(r reservation, at, now time.Time) {
 	if len(s.reserved) >= s.sweepAt {
 		for old, at := range s.reserved {

@@ -51,14 +51,12 @@ func (w *Workers) failDeliveries(ctx context.Context, _ storage.Job, args storag
 	})
 }
 
-// deleteSubscription deletes a subscription, which is marked as deleted already,
-// with its deliveries.
+// deleteSubscription deletes a subscription that is marked as deleted, with its deliveries.
 func (w *Workers) deleteSubscription(ctx context.Context, _ storage.Job, args storage.SubscriptionArgs) (queue.Commit, error) {
 	return nil, w.repeatInSteps(ctx, func(tx *storage.Tx) (bool, error) { return tx.DeleteSubscriptionStep(args.Subscription) })
 }
 
-// repeatInSteps repeats a step, each in a transaction of its own, until the step says that
-// all is done.
+// repeatInSteps repeats a step, each in its own transaction, until it says that all is done.
 func (w *Workers) repeatInSteps(ctx context.Context, step func(*storage.Tx) (bool, error)) error {
 	for {
 		queue.Extend(ctx)

@@ -138,8 +138,7 @@ func (in *messageBody) tag() (*string, error) {
 	return &tag, nil
 }
 
-// receipt passes a read receipt on, with its typing indicator, and records it when the provider
-// has taken it.
+// receipt passes a read receipt on, and records it when the provider has taken it.
 func (g *Server) receipt(r *rest.Request, in messageBody) (rest.Reply, error) {
 	if err := g.API.CheckReceipt(r); err != nil {
 		return rest.Reply{}, err

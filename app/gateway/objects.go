@@ -25,8 +25,7 @@ const (
 	template kind = "template"
 )
 
-// proofName is the parameter by which clients prove that they know the app's secret. Ours is
-// another.
+// proofName is the parameter of clients that know their app's secret, which is not ours.
 const proofName = "appsecret_proof"
 
 // methodName is the parameter by which a request is one of another method at the provider, for

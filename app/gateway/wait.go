@@ -19,8 +19,7 @@ type await struct {
 	deadline time.Time
 }
 
-// begin begins to wait for a message. A transaction may run twice: then the message before was
-// none.
+// begin begins to wait for a message, instead of one of a transaction that was undone.
 func (a *await) begin(answers *jobs.Answers, message string) {
 	if a.leave != nil {
 		a.leave()
@@ -83,8 +82,7 @@ func (g *Server) outcome(r *rest.Request, c *call, id string) (provider.Answer, 
 	}
 }
 
-// join lets a request wait for the message of an earlier one, unless it is known what became of
-// that.
+// join lets a request wait for the message of an earlier one, unless its end is known.
 func (g *Server) join(r *rest.Request, c *call, id string) (provider.Answer, bool, error) {
 	if err := g.takePlace(r, c); err != nil {
 		return provider.Answer{}, false, err

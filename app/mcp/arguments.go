@@ -7,12 +7,10 @@ import (
 	"strings"
 )
 
-// arguments are those of one call, by name. Those that were not given, or are null, are
-// missing.
+// arguments are those of one call, by name, without what is null.
 type arguments map[string]json.RawMessage
 
-// read reads the arguments of a call and refuses those that the tool does not know or that
-// it lacks.
+// read reads the arguments of a call, and refuses unknown and missing ones.
 func (t *tool) read(given json.RawMessage) (arguments, error) {
 	all := make(arguments)
 	if len(bytes.TrimSpace(given)) > 0 {
@@ -58,8 +56,7 @@ func (a arguments) text(name string) string {
 	return value
 }
 
-// text reads a text. Models write ids of digits as numbers now and then, so whole numbers
-// are fine.
+// text reads a text, or a whole number: models write ids of digits so now and then.
 func text(value json.RawMessage) (string, bool) {
 	var s string
 	if json.Unmarshal(value, &s) == nil && len(value) > 0 && value[0] == '"' {

@@ -74,8 +74,7 @@ var idempotencyKey = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
 
 const maxIdempotencyKey = 255
 
-// send sends to a contact that exists: its number is read from the contact, and never taken
-// from a model.
+// send sends to a contact that exists: a number is never taken from a model.
 func send(ctx context.Context, c *Client, a arguments, content map[string]any) (any, error) {
 	var to theirContact
 	number, id := a.text("phone_number_id"), a.text("contact_id")

@@ -217,8 +217,7 @@ func (t theirTemplate) shape(int) template {
 	return t.template
 }
 
-// delivery is a webhook's delivery. Its endpoint's answer is left out: strangers wrote
-// it.
+// delivery is a webhook's delivery, without the endpoint's answer, which strangers wrote.
 type delivery struct {
 	ID             string  `json:"id"`
 	EventType      string  `json:"event_type"`

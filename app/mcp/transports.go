@@ -14,8 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxBody is how long a request of the protocol may be: a text of 4,096 characters and its
-// surroundings.
+// maxBody is how long a request may be: a text of 4,096 characters and more.
 const maxBody = 1 << 20
 
 // Handler serves the protocol over HTTP: each POST is independent, with the key of the

@@ -14,11 +14,9 @@ const (
 	// orderedAfterResume is how many deliveries go out one by one after a
 	// subscription was resumed, so that the backlog arrives in order.
 	orderedAfterResume = 250
-	// backlogKept is how long it is remembered, without an attempt, that a backlog
-	// must arrive in order.
+	// backlogKept is for how long, without an attempt, a backlog must arrive in order.
 	backlogKept = 24 * time.Hour
-	// hangsAfter is how long an attempt may take before its endpoint counts as
-	// hanging.
+	// hangsAfter is how long an attempt takes whose endpoint counts as hanging.
 	hangsAfter = time.Second
 	// minWhileHanging is how many attempts a hanging endpoint may have: more than
 	// one, so that a single event that it cannot process does not stop the others.
@@ -77,8 +75,7 @@ func (a *Limiter) Limit(lane string) int {
 	return min(max(e.credit-probation, least), a.perEndpoint)
 }
 
-// Resumed puts an endpoint back on probation, for long enough that the deliveries
-// that waited arrive in order.
+// Resumed puts an endpoint on probation until the deliveries that waited have arrived in order.
 func (a *Limiter) Resumed(lane string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -115,8 +112,7 @@ func (a *Limiter) Begin(lane string) (end func(succeeded bool)) {
 		e.begun = slices.Delete(e.begun, i, i+1)
 		e.failing, e.changed = !succeeded, time.Now()
 
-		// min, because a failure must not raise the negative credit of an endpoint
-		// that was resumed.
+		// min: a failure must not raise the negative credit of one that was resumed.
 		switch {
 		case succeeded:
 			e.credit = min(e.credit+1, a.perEndpoint+probation)

@@ -72,8 +72,7 @@ func (r *Reader) Offset() int64 { return r.offset }
 // Line is the line that the last record began on, if all were read from the first.
 func (r *Reader) Line() int64 { return r.line }
 
-// Read reads a record. Its cells are good until the next one. A blank line is a record
-// with one empty cell.
+// Read reads a record, whose cells are good until the next. A blank line has one empty cell.
 func (r *Reader) Read() ([]string, error) {
 	r.line = r.next
 	window, atEnd, err := r.window()
@@ -228,8 +227,7 @@ func beginsCell(cell string, at int) bool {
 	return at == 0 || strings.IndexByte(";\t\r\n", cell[at-1]) >= 0
 }
 
-// isRun reports whether a spreadsheet would run a cell with this text, or with what follows
-// its guards.
+// isRun reports whether a spreadsheet would run a text, or what follows its guards.
 func isRun(text string) bool {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text, isOverlooked))
 	return strings.ContainsRune(guarded, first) && first != utf8.RuneError

@@ -307,8 +307,7 @@ func Compact(raw json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// IsOwnBSUID reports whether a text is a person's own business-scoped user id, not one of a
-// parent portfolio.
+// IsOwnBSUID reports whether a text is a person's own BSUID, not a parent portfolio's.
 func IsOwnBSUID(id string) bool { return provider.BSUID.MatchString(id) && !provider.IsParentBSUID(id) }
 
 // atMost is the rule that a text breaks which is too long.

@@ -22,8 +22,7 @@ type Assignment struct {
 	PreviousUserID *string `json:"previous_user_id"`
 }
 
-// ConversationAssigned says that a conversation was assigned to another user, or
-// to no one.
+// ConversationAssigned says that a conversation has another assignee, or none.
 func ConversationAssigned(s Subject, c storage.Conversation, a Assignment) Event {
 	return Event{subject: s, kind: TypeConversationAssigned, source: sourceNative, data: conversationAssigned{
 		conversationData{ID: c.ID, Object: "conversation", Status: c.Status, PhoneNumberID: s.PhoneNumberID}, a,

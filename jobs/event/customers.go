@@ -32,8 +32,7 @@ func ViewCustomer(c storage.Customer) CustomerData {
 	}
 }
 
-// SetupLinkData is a setup link as the API and its events show it: never with
-// its URL.
+// SetupLinkData is a setup link as the API and its events show it, without its URL.
 type SetupLinkData struct {
 	ID                 string       `json:"id"`
 	Object             string       `json:"object"`

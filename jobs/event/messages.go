@@ -97,8 +97,7 @@ type sentMessage struct {
 	*sentMedia
 }
 
-// sentMedia are the additional fields of a message with media. The file is
-// under the name of its type.
+// sentMedia are the additional fields of a message with media: its file is under its type.
 type sentMedia struct {
 	URL      *string   `json:"media_url"`
 	Status   *string   `json:"media_status"`
@@ -131,8 +130,7 @@ type sentProvider struct {
 	Provider           string  `json:"provider"`
 }
 
-// MessageSent says that the provider accepted a message at a time. mediaURL is where its media is, ""
-// without.
+// MessageSent says that the provider accepted a message. mediaURL is "" without media.
 func MessageSent(s Subject, m storage.Message, at storage.Time, mediaURL string) Event {
 	id := m.ID + ":sent"
 	if m.Source == storage.SourceBroadcast {

@@ -96,8 +96,7 @@ func InContainer(container, filename string, declared ...string) string {
 	return container
 }
 
-// WithoutParameters is a media type without its parameters, such as text/plain for
-// "text/plain; charset=utf-8".
+// WithoutParameters is a media type without such as "; charset=utf-8".
 func WithoutParameters(mimeType string) string {
 	kind, _, err := mime.ParseMediaType(mimeType)
 	if err != nil {

@@ -58,13 +58,11 @@ type Options struct {
 	AllowInsecure bool
 	// AllowLocal admits http to this machine, by name or address.
 	AllowLocal bool
-	// Redirects is how many are followed, at most MaxRedirects. With 0 the
-	// redirect itself is the answer.
+	// Redirects is how many are followed, at most MaxRedirects; with 0 one is the answer.
 	Redirects int
 	// Timeout is for the whole exchange with its body; 10 s when 0.
 	Timeout time.Duration
-	// ConnectTimeout is for name lookup and connection, and again for the TLS
-	// handshake; 3 s when 0.
+	// ConnectTimeout is for lookup and connection, and again for TLS; 3 s when 0.
 	ConnectTimeout time.Duration
 	// Resolver looks names up; the system's when nil.
 	Resolver *net.Resolver
@@ -72,8 +70,7 @@ type Options struct {
 	RootCAs *x509.CertPool
 }
 
-// Client is an HTTP client for URLs that are not trusted. It is safe for
-// concurrent use.
+// Client is an HTTP client for untrusted URLs. It is safe for concurrent use.
 type Client struct {
 	http     *http.Client
 	base     *http.Transport
@@ -116,8 +113,7 @@ func newTransport(d *dialer) *http.Transport {
 	}
 }
 
-// limitRedirects follows at most limit redirects. The transport checks each new
-// URL, its scheme included.
+// limitRedirects follows at most limit redirects. The transport checks each new URL.
 func limitRedirects(limit int) func(*http.Request, []*http.Request) error {
 	return func(req *http.Request, via []*http.Request) error {
 		if limit <= 0 {
@@ -151,8 +147,7 @@ func (c *Client) Transport() http.RoundTripper { return c.http.Transport }
 // Close closes connections that are not in use.
 func (c *Client) Close() { c.base.CloseIdleConnections() }
 
-// policyTransport refuses a URL before anything is sent to it, also after a
-// redirect, and marks each request.
+// policyTransport refuses a URL before anything is sent, also after a redirect, and marks requests.
 type policyTransport struct {
 	policy policy
 	next   http.RoundTripper

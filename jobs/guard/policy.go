@@ -116,8 +116,7 @@ func IsHostname(host string) bool {
 	return !isNumeric(labels[len(labels)-1])
 }
 
-// isNumeric reports whether a label is a number, decimal or hexadecimal. No
-// top-level domain is one.
+// isNumeric reports whether a label is a number, which no top-level domain is.
 func isNumeric(label string) bool {
 	digits, hex := strings.CutPrefix(strings.ToLower(label), "0x")
 	if hex {
@@ -126,8 +125,7 @@ func isNumeric(label string) bool {
 	return strings.Trim(digits, "0123456789") == ""
 }
 
-// IsAddress reports whether a host is an IP address without a zone. A zone could be any
-// text.
+// IsAddress reports whether a host is an IP address without a zone, which could be any text.
 func IsAddress(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return err == nil && addr.Zone() == ""

@@ -35,8 +35,7 @@ type BlockedError struct {
 // Error implements error.
 func (*BlockedError) Error() string { return "address is not public" }
 
-// Reason names what went wrong in a request, or in reading its answer. It is
-// empty for a nil error.
+// Reason names what went wrong in a request or its answer; "" for a nil error.
 func Reason(err error) string {
 	if err == nil {
 		return ""

@@ -41,8 +41,7 @@ func Accepted(header string) string {
 //go:embed sentences
 var files embed.FS
 
-// sentences are all that the server says, by language and by the English sentence. English itself
-// needs none.
+// sentences are all that the server says, by language and English sentence.
 var sentences = sync.OnceValue(func() map[string]map[string]string {
 	all := make(map[string]map[string]string)
 	for _, name := range All()[1:] {

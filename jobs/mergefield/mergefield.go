@@ -85,8 +85,7 @@ func Parse(content []byte, body *string) (*Template, error) {
 // Names are the names of all fields of the template.
 func (t *Template) Names() []string { return t.names }
 
-// Fill returns the content and the body for somebody. The error is ErrMissing or ErrInvalid
-// if they cannot get it.
+// Fill returns content and body for somebody, ErrMissing or ErrInvalid if they cannot get it.
 func (t *Template) Fill(values Values) (content json.RawMessage, body *string, err error) {
 	filled, err := mapTexts(t.content, func(text string) (string, error) {
 		text, err := values.expand(text)
@@ -239,8 +238,7 @@ func isNumber(name string) bool {
 	})
 }
 
-// metadataValue is the value of a key in the metadata of a contact, if that is a text, a
-// number or a truth value.
+// metadataValue is the value of a key in a contact's metadata, if that is no list or object.
 func metadataValue(metadata storage.JSON, name string) string {
 	var all map[string]json.RawMessage
 	if metadata == nil || json.Unmarshal(metadata, &all) != nil {

@@ -24,8 +24,7 @@ func EnsureContact(tx *storage.Tx, a storage.Account, p Person, found Match, at 
 	return t, err
 }
 
-// CreateContact inserts the contact of a person of whom none was found, and emits the
-// event.
+// CreateContact inserts the contact of a person of whom none was found, and emits the event.
 func CreateContact(tx *storage.Tx, a storage.Account, p Person, found Match) (t storage.Thread, err error) {
 	t.AccountID = a.ID
 	p.applyTo(&t)
@@ -151,8 +150,7 @@ func dropAliases(tx *storage.Tx, p Person, all []storage.Thread) error {
 	return nil
 }
 
-// wasReplaced reports whether a known value has changed. A value that was unknown
-// before is no change of identity.
+// wasReplaced reports whether a known value has changed; to become known is no change of identity.
 func wasReplaced(before, after *string) bool { return before != nil && !equals(after, *before) }
 
 // ChangedFields lists what has changed of a contact that the event contact.updated reports;

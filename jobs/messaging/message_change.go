@@ -26,8 +26,7 @@ type Edit struct {
 	Body    *string      `json:"body"`
 }
 
-// parkedChange distinguishes a parked change from a parked status, which is an
-// envelope of the provider.
+// parkedChange distinguishes a parked change from a parked status, an envelope.
 type parkedChange struct {
 	Change *Change `json:"change"`
 }
@@ -109,8 +108,7 @@ func ApplyParkedCallbacks(tx *storage.Tx, a storage.Account, m *storage.Message)
 	return nil
 }
 
-// applyParked applies one parked callback. One that does not fit the direction of
-// the message is dropped.
+// applyParked applies one parked callback, unless it does not fit the message's direction.
 func applyParked(tx *storage.Tx, a storage.Account, m *storage.Message, payload storage.JSON) error {
 	var parked parkedChange
 	if err := json.Unmarshal(payload, &parked); err == nil && parked.Change != nil {

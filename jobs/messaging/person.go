@@ -51,8 +51,7 @@ func NewPerson(phone, id, parent string) (p Person) {
 // IsUnknown reports whether nothing identifies the person.
 func (p Person) IsUnknown() bool { return p.Phone == "" && p.BSUID == "" && p.Parent == "" }
 
-// WithProfiles adds what profiles say about the person, without replacing what was
-// known.
+// WithProfiles adds what profiles say about the person, and replaces nothing.
 func (p Person) WithProfiles(profiles []provider.Profile) Person {
 	for _, profile := range profiles {
 		more := NewPerson(profile.WaID, profile.UserID, profile.ParentUserID)
@@ -83,8 +82,7 @@ func Truncate(text string, limit int) string {
 type Match struct {
 	Contacts []storage.Thread // none, one, or several that turn out to be the same person
 
-	// aliasTaken says that the person's number is an alias of somebody else, who
-	// loses it.
+	// aliasTaken says that somebody else loses the person's number as an alias.
 	aliasTaken bool
 }
 
@@ -214,8 +212,7 @@ func RecordRecipient(tx *storage.Tx, a storage.Account, m *storage.Message, to P
 		return nil // as almost always
 	}
 
-	// The message may have been read before the call to the provider, and its contact
-	// may have changed since.
+	// It may have been read before the call, and its contact may have changed since.
 	t, err := tx.ThreadOf(*m)
 	if err != nil {
 		return err
@@ -254,8 +251,7 @@ func (p Person) isOtherForm(m storage.Message) bool {
 	return p.Phone != "" && m.PhoneNumber != nil && p.Phone != *m.PhoneNumber && equals(m.ContactPhone, *m.PhoneNumber)
 }
 
-// tookAlias reports whether a message went to an alias of its contact that is now the
-// number of somebody else.
+// tookAlias reports whether a message went to an alias that is now somebody else's number.
 func (p Person) tookAlias(m storage.Message) bool {
 	return p.BSUID != "" && m.ContactBSUID != nil && p.BSUID != *m.ContactBSUID &&
 		m.PhoneNumber != nil && p.Phone == *m.PhoneNumber && !equals(m.ContactPhone, p.Phone)

@@ -31,8 +31,7 @@ func (p Publisher) MediaURL(m storage.Message) string {
 	return content.Link
 }
 
-// EmitReceived emits message.received for an inbound message, in the envelope of
-// its callback.
+// EmitReceived emits message.received for an inbound message, in its callback's envelope.
 func (p Publisher) EmitReceived(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message, envelope []byte) error {
 	received := event.Received{Message: m, Thread: t, MediaURL: p.MediaURL(m)}
 	if t.Labeled {

@@ -112,8 +112,7 @@ func requestedWait(h http.Header, now time.Time) time.Duration {
 	return min(max(wait, 0), maxWait)
 }
 
-// usageWait reads the longest time until access is regained from the usage
-// report, which is in minutes.
+// usageWait reads from the usage report, in minutes, until when access is regained.
 func usageWait(header string) time.Duration {
 	var usage map[string][]struct {
 		Minutes float64 `json:"estimated_time_to_regain_access"`

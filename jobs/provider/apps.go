@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Subscribe makes our app receive an account's callbacks. Without it no message
-// of that account ever arrives.
+// Subscribe makes our app receive an account's callbacks, without which no message arrives.
 func (c *Client) Subscribe(ctx context.Context, tok Token, wabaID string) error {
 	return c.do(ctx, tok, post("subscribe app", wabaID, "subscribed_apps", nil), new(successAnswer))
 }
@@ -108,8 +107,7 @@ type debugAnswer struct {
 
 func (a *debugAnswer) check() error { return requireKey("data", a.Data != nil) }
 
-// TokenTargets lists the objects, such as accounts, that a scope of a token was granted
-// for.
+// TokenTargets lists the objects, such as accounts, that a token's scope was granted for.
 func (c *Client) TokenTargets(ctx context.Context, tok Token, scope string) (ids []string, err error) {
 	a, err := c.debugToken(ctx, tok)
 	if err != nil {

@@ -37,8 +37,7 @@ type call struct {
 	secrets secrets // besides the token
 	keep    *Answer // where the answer is kept as it came; nil if it is not
 
-	// noProof leaves out appsecret_proof, for the app's own token, which holds
-	// the secret already.
+	// noProof leaves out appsecret_proof: the app's own token holds the secret.
 	noProof bool
 	// reclassify, when set, replaces the class of an error: for calls in which a
 	// code means something else than usual.
@@ -125,8 +124,7 @@ func (s *stream) attach(req *http.Request) {
 	}
 }
 
-// callURL is the URL of a call. An id is escaped, so that it is always a single
-// path segment.
+// callURL is the URL of a call. An id is escaped, so that it stays one path segment.
 func (c *Client) callURL(tok Token, rq call) string {
 	at, query := c.root+"/"+url.PathEscape(rq.id), rq.query.Encode()
 	if rq.edge != "" {

@@ -117,8 +117,7 @@ func readChange(body []byte, change span) CallbackChange {
 	return n
 }
 
-// itemLists are the members of a value that hold its items. WithOneItem leaves all
-// but one of them out.
+// itemLists are the members of a value that hold items, of which WithOneItem keeps one.
 var itemLists = map[string]bool{
 	"messages": true, "message_echoes": true, "statuses": true, "errors": true,
 	"user_id_update": true, "user_preferences": true, "history": true, "state_sync": true,

@@ -61,8 +61,7 @@ type Change struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// PhoneNumberID is the number that a change is about; "" if it names none. Its value may be of any
-// shape.
+// PhoneNumberID is the number that a change, of any shape, is about; "" for none.
 func (c Change) PhoneNumberID() string {
 	var number ID
 	if raw := GetMember(GetMember(c.Value, "metadata"), "phone_number_id"); raw != nil {
@@ -84,8 +83,7 @@ type Value struct {
 	Preferences List[json.RawMessage] `json:"user_preferences"` // Preference
 }
 
-// List reads a JSON array, or a single item in place of one. A change with such
-// a mistake can still be read.
+// List reads a JSON array, or a single item in its place.
 type List[T any] []T
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -166,8 +164,7 @@ type Preference struct {
 	Timestamp    Int    `json:"timestamp"`
 }
 
-// TemplateUpdate reports the result of a review, or another change of a
-// template.
+// TemplateUpdate reports a review, or another change of a template.
 type TemplateUpdate struct {
 	Event    string `json:"event"`
 	ID       ID     `json:"message_template_id"`
@@ -208,8 +205,7 @@ type AccountUpdate struct {
 	RequestedName      string `json:"requested_verified_name"`
 }
 
-// AccountInfo names the account that an update is about, if it is not the one
-// of the entry.
+// AccountInfo names the account of an update, if it is not that of the entry.
 type AccountInfo struct {
 	ID ID `json:"waba_id"`
 }
@@ -259,8 +255,7 @@ func ReadPricing(raw json.RawMessage) (Pricing, bool) {
 	return p, true
 }
 
-// knownWord returns which of some words a value is, regardless of its case and of how its
-// parts are joined.
+// knownWord returns which of some words a value is, regardless of case and hyphens.
 func knownWord(value any, words ...string) string {
 	text, _ := value.(string)
 	i := slices.IndexFunc(words, func(word string) bool {

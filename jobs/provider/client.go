@@ -99,8 +99,7 @@ func New(o Options) (*Client, error) {
 	}
 	c.http = &http.Client{
 		Transport: o.Transport,
-		// A redirect is the answer: following it would send the token to an address that
-		// somebody else chose.
+		// A redirect is the answer: somebody else chose the address, and it must not get the token.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return c, nil

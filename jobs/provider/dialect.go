@@ -79,8 +79,7 @@ func ruleForEach(paths, from, to string) []rule {
 	return rules
 }
 
-// node is one step of the paths of all rules. A key that no node names is skipped
-// unread.
+// node is one step of the paths of all rules. A key that no node names is skipped unread.
 type node struct {
 	keys map[string]*node // of an object
 	each *node            // for every element of an array
@@ -266,8 +265,7 @@ func (s *scanner) skipString() {
 	s.pos++
 }
 
-// unquote returns the content of a JSON string, without a copy where nothing is
-// escaped.
+// unquote returns the content of a JSON string, without a copy where nothing is escaped.
 func unquote(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1]

@@ -75,8 +75,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap returns the cause where it was on our side: a lost connection, a
-// cancelled context.
+// Unwrap returns the cause on our side, such as a lost connection.
 func (e *Error) Unwrap() error { return e.cause }
 
 // ClassOf says how to treat an error. An error that is not the provider's,
@@ -113,8 +112,7 @@ func RetryAfter(err error) time.Duration {
 	return 0
 }
 
-// IsMissing reports whether the addressed object does not exist or is not
-// accessible to us.
+// IsMissing reports whether the addressed object does not exist for us.
 func IsMissing(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && (e.missing() || e.cause == errExpiredURL)
@@ -134,8 +132,7 @@ func ownError(op string, status int, class Class, outcome Outcome, cause error) 
 	return &Error{Op: op, Status: status, Fault: Fault{Code: NoCode}, Class: class, Outcome: outcome, cause: cause}
 }
 
-// noAnswerError is a call without an answer. With sent false the provider cannot
-// have seen it.
+// noAnswerError is a call without an answer; if not sent, the provider cannot have seen it.
 func noAnswerError(op string, cause error, sent bool) *Error {
 	_, unresolved := errors.AsType[*net.DNSError](cause)
 	broken, ok := errors.AsType[*net.OpError](cause)
@@ -194,8 +191,7 @@ func (s secrets) redactError(err error) error {
 		err = u.Err // drop the address with its query
 	}
 
-	// The errors that this one wraps would show the secret too, so that nothing
-	// but the redacted text is kept.
+	// Only the redacted text is kept: the errors within would show the secret too.
 	if text := err.Error(); s.redact(text) != text {
 		return errors.New(s.redact(text))
 	}

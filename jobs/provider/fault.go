@@ -17,8 +17,7 @@ const NoCode = -1
 // maxTextBytes is the longest text of a failure that we keep.
 const maxTextBytes = 2048
 
-// Fault is the provider's description of a failure, in an answer or in a
-// callback.
+// Fault is the provider's description of a failure, in an answer or a callback.
 type Fault struct {
 	Code        int // NoCode when there is none
 	Subcode     int
@@ -34,8 +33,7 @@ type Fault struct {
 	IsTransient bool // the provider's own hint
 }
 
-// Class returns how to treat the fault. An unknown code is a plain failure: final, and
-// without effect.
+// Class returns how to treat the fault. An unknown code is final, and without effect.
 func (f Fault) Class() Class {
 	class := Class{Code: errorcode.UpstreamError}
 	if row, ok := Lookup(f.Code, f.Subcode); ok {
@@ -45,8 +43,7 @@ func (f Fault) Class() Class {
 	return class
 }
 
-// missing reports whether the addressed object does not exist or is not
-// accessible to us.
+// missing reports whether the addressed object does not exist for us.
 func (f Fault) missing() bool {
 	return f.Code == codeInvalidParameter && f.Subcode == SubcodeMissingObject || f.Code == codeUnknownAlias
 }
@@ -59,8 +56,7 @@ func (f *Fault) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// read fills the fault from an error object. An error that is a plain string is
-// its message.
+// read fills the fault from an error object, or from a string, which is its message.
 func (f *Fault) read(raw json.RawMessage) {
 	*f = Fault{Code: NoCode}
 
@@ -111,8 +107,7 @@ func (f *Fault) readErrorData(raw json.RawMessage) {
 	}
 }
 
-// formatPath writes a path of keys and indexes like components[0].text, the form
-// of param in our own errors.
+// formatPath writes a path of keys and indexes as param has it: components[0].text.
 func formatPath(path []json.RawMessage) string {
 	var b strings.Builder
 	for _, step := range path {

@@ -14,8 +14,7 @@ var (
 	// BSUID is a business-scoped user id, a parent portfolio's included.
 	BSUID = regexp.MustCompile(`^[A-Z]{2}[.](ENT[.])?[A-Za-z0-9]{1,128}$`)
 
-	// phoneDigits are the digits of a number in E.164: a country code, which never
-	// begins with 0, and the rest.
+	// phoneDigits are those of a number in E.164: a country code never begins with 0.
 	phoneDigits = regexp.MustCompile(`^[1-9][0-9]{6,14}$`)
 )
 

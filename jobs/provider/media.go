@@ -19,8 +19,7 @@ import (
 	"confab/jobs/errorcode"
 )
 
-// File is a file to upload. It is read from the start again when a connection
-// has to be replaced.
+// File is a file to upload, which is read again when a connection has to be replaced.
 type File struct {
 	Name    string
 	MIME    string
@@ -222,8 +221,7 @@ func tooLargeError(op string) *Error {
 	return ownError(op, 0, Class{Code: errorcode.MediaDownloadFailed}, Done, ErrTooLarge)
 }
 
-// readError marks an error of the reader in copyLimited, as opposed to one of
-// the writer.
+// readError marks an error of the reader in copyLimited, not of the writer.
 type readError struct{ error }
 
 // copyLimited copies r to w, or fails with ErrTooLarge after limit bytes. An

@@ -5,8 +5,7 @@ import (
 	"encoding/json"
 )
 
-// Sent is the provider's answer when it accepts a message. It says nothing about
-// delivery.
+// Sent is the provider's answer when it accepts a message, which is no delivery yet.
 type Sent struct {
 	ID   string // of the message at the provider
 	WaID string // the recipient's number, which may differ from the one that we wrote

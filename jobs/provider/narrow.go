@@ -86,8 +86,7 @@ func (n *Narrowing) edit(edits []edit, body []byte, value span) []edit {
 	return edits
 }
 
-// editMember replaces the value of a member of the object at a place, or takes the member away if
-// there is none.
+// editMember replaces the value of a member of the object at a place, or takes the member away.
 func editMember(edits []edit, body []byte, at int, key string, with []byte) []edit {
 	s := scanner{doc: body, pos: at}
 	if s.skipSpace() != '{' {
@@ -106,8 +105,7 @@ func editMember(edits []edit, body []byte, at int, key string, with []byte) []ed
 	return cut(edits, members, stay)
 }
 
-// DeleteMember returns an object without one of its members. The other members keep
-// their bytes.
+// DeleteMember returns an object without a member. The others keep their bytes.
 func DeleteMember(object json.RawMessage, key string) json.RawMessage {
 	return apply(object, editMember(nil, object, 0, key, nil))
 }

@@ -23,8 +23,7 @@ type Number struct {
 	Health             json.RawMessage `json:"health_status"`
 }
 
-// Coexists reports whether the number is used in the phone app as well. Such a
-// number must not be registered.
+// Coexists reports whether the phone app uses the number too. It must not be registered then.
 func (n Number) Coexists() bool { return n.IsOnBizApp && n.PlatformType == "CLOUD_API" }
 
 type numberAnswer struct {
@@ -63,8 +62,7 @@ type HealthEntity struct {
 	} `json:"errors"`
 }
 
-// NumberHealth reads what may keep a number from sending. Older versions of the API do not
-// have all of it.
+// NumberHealth reads what may keep a number from sending, as far as the version of the API has it.
 func (c *Client) NumberHealth(ctx context.Context, tok Token, phoneNumberID string) (NumberHealth, error) {
 	rq := get("get number health", phoneNumberID, "")
 	rq.query = url.Values{"fields": {"id,name_status,whatsapp_business_manager_messaging_limit,health_status"}}

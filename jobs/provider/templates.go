@@ -48,8 +48,7 @@ func (c *Client) CreateTemplate(ctx context.Context, tok Token, wabaID string, b
 	return a.Template, err
 }
 
-// EditTemplate changes a template and submits it again. Components are replaced
-// as a whole.
+// EditTemplate replaces the components of a template and submits it again.
 func (c *Client) EditTemplate(ctx context.Context, tok Token, id string, body []byte) error {
 	rq := post("edit template", id, "", body)
 	rq.reclassify = reclassifyMissing

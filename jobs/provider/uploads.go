@@ -18,8 +18,7 @@ func (a *sessionAnswer) check() error {
 	return requireKey("upload id", strings.HasPrefix(a.ID, "upload:"))
 }
 
-// UploadHandle uploads the example file of a template's header and returns the handle for
-// example.header_handle.
+// UploadHandle uploads the example of a template's header and returns its header_handle.
 func (c *Client) UploadHandle(ctx context.Context, tok Token, f File) (string, error) {
 	// Sessions belong to the app, not to an account.
 	rq := post("start upload", c.appID, "uploads", nil)

@@ -13,8 +13,7 @@ import (
 	"confab/storage"
 )
 
-// NumberClaim is a number that somebody wants to connect, and the token that proves that
-// they may.
+// NumberClaim is a number that somebody wants to connect, and the token that proves it.
 type NumberClaim struct {
 	PhoneNumberID string
 	WABAID        string
@@ -22,8 +21,7 @@ type NumberClaim struct {
 	PIN           string // registers the number; "" leaves it as it is
 }
 
-// ErrOtherAccount means that a number is not in the business account that was
-// named with it.
+// ErrOtherAccount means that a number is not in the business account named with it.
 var ErrOtherAccount = errors.New("the business account does not have this number")
 
 // Verify asks the provider whether the claim's token has access to its number and

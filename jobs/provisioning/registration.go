@@ -176,8 +176,7 @@ func (a *Accounts) subscribeAndRegister(ctx context.Context, c credentials) (n p
 	return n, err
 }
 
-// CompleteSignup marks the link as consumed, and emits the events that it is and
-// that the customer has a number.
+// CompleteSignup marks the link as consumed, and emits the events of link and customer.
 func CompleteSignup(tx *storage.Tx, i storage.Invitation, a storage.Account, display string) error {
 	first, err := tx.IsFirstSignup(i.CustomerID)
 	if err != nil {

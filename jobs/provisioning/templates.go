@@ -40,8 +40,7 @@ func templateStatus(theirs string) string {
 // answers, en_US. Its callbacks also have en-US.
 func TemplateLanguage(code string) string { return strings.ReplaceAll(code, "-", "_") }
 
-// templateReason is why a template is not approved. The provider writes NONE for no
-// reason.
+// templateReason is why a template is not approved; the provider writes NONE for no reason.
 func templateReason(theirs string) string {
 	if theirs == "NONE" {
 		return ""
@@ -232,8 +231,7 @@ func saveTemplate(tx *storage.Tx, before, t storage.Template) error {
 	return tx.UpdateTemplate(&t)
 }
 
-// sameTemplate reports whether a row and a template of the provider are equal, apart
-// from what only the row has.
+// sameTemplate reports whether a row equals a template of the provider, but for what only rows have.
 func sameTemplate(old, found storage.Template) bool {
 	found.ID, found.ReviewedAt, found.CreatedAt, found.UpdatedAt = old.ID, old.ReviewedAt, old.CreatedAt, old.UpdatedAt
 	found.CategoryChangeTo, found.CategoryChangeAt = old.CategoryChangeTo, old.CategoryChangeAt
@@ -269,8 +267,7 @@ func (a *Accounts) SyncTemplatesOnce(ctx context.Context, account int64) error {
 	return err
 }
 
-// FindTemplate reads one template from the provider. The error is
-// storage.ErrNotFound if there is none.
+// FindTemplate reads one template from the provider; ErrNotFound if there is none.
 func (a *Accounts) FindTemplate(ctx context.Context, account int64, name, language string) (found storage.Template, err error) {
 	err = a.manage(ctx, account, func(c credentials) error {
 		all, err := a.provider.Templates(ctx, c.token, storage.OrEmpty(c.WABAID), name)
@@ -317,8 +314,7 @@ func (a *Accounts) DeleteTemplate(ctx context.Context, t storage.Template) error
 	})
 }
 
-// UploadExample uploads an example file for a template's header and returns its
-// handle.
+// UploadExample uploads the example of a template's header and returns its handle.
 func (a *Accounts) UploadExample(ctx context.Context, account int64, f provider.File) (handle string, err error) {
 	err = a.manage(ctx, account, func(c credentials) (err error) {
 		handle, err = a.provider.UploadHandle(ctx, c.token, f)

@@ -13,8 +13,7 @@ import (
 // load workers become free as fast as they are used.
 const maxRounds = 8
 
-// claimDue claims jobs of a kind until none is due or no worker is free. Those of a
-// kind with lanes are held then.
+// claimDue claims jobs of a kind until none is due or no worker is free; those with lanes are held.
 func (r *Runner) claimDue(ctx context.Context, k *kindState) error {
 	for round := 0; r.canClaim(k); round++ {
 		if round == maxRounds {
@@ -72,8 +71,7 @@ func (r *Runner) prepare(ctx context.Context, k *kindState, jobs []storage.Job) 
 	k.Preload(ctx, jobs)
 }
 
-// canClaim reports whether jobs of the kind wait, and a worker is free for one or it
-// can be held.
+// canClaim reports whether jobs of the kind wait, and one can have a worker or be held.
 func (r *Runner) canClaim(k *kindState) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

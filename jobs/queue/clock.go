@@ -41,8 +41,7 @@ func (r *Runner) advanceImpossible(ctx context.Context) error {
 	return nil
 }
 
-// followClock makes the jobs that wait due as much earlier as the clock was set back
-// since the last pass.
+// followClock makes waiting jobs due as much earlier as the clock was set back since the last pass.
 func (r *Runner) followClock(ctx context.Context) error {
 	now, at := r.DB.Now(), time.Now()
 	back := r.passedNow.Add(at.Sub(r.passedAt)).Sub(now)

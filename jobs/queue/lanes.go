@@ -128,8 +128,7 @@ func (r *Runner) Wait(j storage.Job) {
 	r.signal()
 }
 
-// Busy implements storage.Dispatcher. A lane that is remembered has jobs that run, are
-// leased or are held.
+// Busy implements storage.Dispatcher. A lane with no jobs of any sort is forgotten.
 func (r *Runner) Busy(kind, lane string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,8 +151,7 @@ func (r *Runner) Unsettled(kind, lane string, before int64) bool {
 // Look implements storage.Dispatcher: a lane was opened.
 func (r *Runner) Look() { r.signal() }
 
-// Stored implements storage.Dispatcher: a job was stored or put back as due
-// without Admit.
+// Stored implements storage.Dispatcher: a job became due without Admit.
 func (r *Runner) Stored(kind string, due storage.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

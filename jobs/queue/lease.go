@@ -15,8 +15,7 @@ const (
 	// lapseGrace is how long a run keeps its job after the end of its lease: the
 	// answer to its call may just have arrived.
 	lapseGrace = 30 * time.Second
-	// abandonedDelay is how long a job waits at least that was taken from a run
-	// which does not return.
+	// abandonedDelay is how long a job at least waits that was taken from its run.
 	abandonedDelay = time.Minute
 )
 
@@ -44,8 +43,7 @@ type run struct {
 	timer    *timeout.Timer
 	extended atomic.Int64 // how long after began the lease was last extended
 
-	// Runner.mu guards phase and lapsed, which do not change any more once the phase
-	// is not working.
+	// Runner.mu guards phase and lapsed, which stay once the phase is not working.
 	phase  int
 	lapsed bool // its lease is over
 

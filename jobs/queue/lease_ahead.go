@@ -21,8 +21,7 @@ func (r *Runner) shouldRefill(l *laneState, lane string) bool {
 	return 2*(len(l.ready)+l.leasing) <= r.aheadLimit(l, lane)
 }
 
-// addReady adds jobs whose lease ahead is durable now, and returns those that can
-// start at once.
+// addReady adds jobs whose lease ahead is durable, and returns those that can start at once.
 func (r *Runner) addReady(k *kindState, jobs []storage.Job) (next []storage.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

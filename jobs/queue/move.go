@@ -128,8 +128,7 @@ func (r *Runner) claimInOrder(ctx context.Context) error {
 	return nil
 }
 
-// claimInTurn claims a job whose turn it is, and reports whether it could be. What has no room
-// is added to full.
+// claimInTurn claims a job whose turn it is, if it can be, or adds what has no room to full.
 func (r *Runner) claimInTurn(ctx context.Context, j storage.DueJob, full map[laneKey]bool) (bool, error) {
 	k := r.kinds[j.Kind]
 	if k == nil {

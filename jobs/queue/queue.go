@@ -19,8 +19,7 @@ type Commit func(*storage.Tx) error
 // RetryAfter is written when the job is put back.
 type Handler func(context.Context, storage.Job) (Commit, error)
 
-// Kind is a sort of job and how it is run. The order in which kinds are given
-// to New is their priority.
+// Kind is a sort of job and how it is run. The first that New is given is the most urgent.
 type Kind struct {
 	Name    string
 	Handle  Handler
@@ -29,8 +28,7 @@ type Kind struct {
 	// many of its jobs can run no matter what the other kinds do.
 	Reserved int
 	Lease    time.Duration // the time limit of one run; 0 for a minute
-	// MaxRun is how long a run may take that renews its lease by Extend; 0 for no
-	// longer than Lease.
+	// MaxRun is how long a run may take that calls Extend; 0 for no longer than Lease.
 	MaxRun time.Duration
 	// Attempts is how many failed runs it takes to give a job up; 0 for 20.
 	Attempts int
@@ -60,8 +58,7 @@ type Kind struct {
 	// Preload reads in one go what jobs that were claimed together need, and puts
 	// it into their Memory. A job whose Memory stays nil reads for itself.
 	Preload func(context.Context, []storage.Job)
-	// GiveUp says how a job that is out of attempts ends. Nil keeps it as failed
-	// for a person to look at.
+	// GiveUp ends a job that is out of attempts. Nil keeps it for a person to look at.
 	GiveUp func(storage.Job, error) Commit
 	// Every makes the kind periodic: the runner enqueues it itself.
 	Every time.Duration
@@ -111,8 +108,7 @@ func RetryAfter(delay time.Duration, cause error) error {
 	return &retryError{delay: delay, cause: cause}
 }
 
-// postponed is the error of a run that must wait, until a time or for a delay. It does not
-// count as a failure.
+// postponed is the error of a run that must wait, which is no failure.
 type postponed struct {
 	until storage.Time
 	ends  time.Time // of a delay, by the monotonic clock

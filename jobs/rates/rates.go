@@ -17,8 +17,7 @@ import (
 	"confab/storage"
 )
 
-// decimals is how many digits a price may have after its point, so that every sum has an
-// exact decimal too.
+// decimals is how many digits a price may have after its point, so that every sum is exact.
 const decimals = 9
 
 // Table finds the price of a message.
@@ -52,8 +51,7 @@ func NewTable(all []storage.Rate) *Table {
 	return t
 }
 
-// From is the day from which the newest rates are valid that are not of a later day; 0 if
-// there are none.
+// From is the day from which the newest rates that are not of a later day hold; 0 for none.
 func (t *Table) From(day storage.Time) (from storage.Time) {
 	for _, d := range t.days {
 		if d <= day {

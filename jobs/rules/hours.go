@@ -14,8 +14,7 @@ func Days() []string { return []string{"sun", "mon", "tue", "wed", "thu", "fri",
 // dateForm is how holidays are written.
 const dateForm = "2006-01-02"
 
-// Minutes are the minutes of a day that a span begins and ends with; ok is false for one that is
-// none.
+// Minutes are the minutes of a day at which a span begins and ends; ok is false for no span.
 func Minutes(s storage.Span) (from, to int, ok bool) {
 	if len(s) != 2 {
 		return 0, 0, false

@@ -25,8 +25,7 @@ func NewFacts(m storage.Message, h *storage.Hours, at time.Time) Facts {
 	return Facts{Text: Fold(TextOf(m)), Open: Open(h, at)}
 }
 
-// TextOf is what a message says: its text or caption, or what the button or row says that the
-// person chose.
+// TextOf is a message's text or caption, or what the chosen button or row says.
 func TextOf(m storage.Message) string {
 	var chosen struct {
 		Body, Caption, Text string
@@ -55,8 +54,7 @@ func UnmetByMessage(r storage.Rule, f Facts) string {
 	return ""
 }
 
-// Unmet is the first condition of a rule that does not hold, under its name in the API; "" if
-// all hold.
+// Unmet is the first condition of a rule that does not hold, by its name in the API; "" for none.
 func Unmet(rx *storage.Rx, r storage.Rule, f Facts) (string, error) {
 	if unmet := UnmetByMessage(r, f); unmet != "" {
 		return unmet, nil

@@ -30,8 +30,7 @@ func whole(text string) string {
 	return cut
 }
 
-// says reports whether a folded text holds one of some words, in the way that a condition
-// demands.
+// says reports whether a folded text holds one of the words of a condition, in its way.
 func says(text string, c storage.RuleText) bool {
 	return slices.ContainsFunc(c.Any, func(word string) bool {
 		word = Fold(word)
@@ -89,8 +88,7 @@ const (
 	Start = "start"
 )
 
-// Meaning is what a text means: Stop, Start, or "" if it is no such word. The whole text must be
-// the word.
+// Meaning is Stop or Start if the whole text is such a word, or else "".
 func Meaning(o *storage.OptOut, text string) string {
 	if o == nil || !*o.Enabled {
 		return ""

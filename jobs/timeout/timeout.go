@@ -62,8 +62,7 @@ func (t *Timer) isOver() bool {
 	return false
 }
 
-// Reset makes the timer wait for d from now on, also after it has fired or was
-// stopped.
+// Reset makes the timer wait for d from now on, whatever became of it.
 func (t *Timer) Reset(d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -127,8 +127,7 @@ func (d Delivery) Header(at time.Time) http.Header {
 		header.Set(name, value)
 	}
 
-	// After the subscription's own headers, which cannot replace ours. All names
-	// are in canonical form.
+	// Last, so that those of the subscription cannot replace ours; names are canonical.
 	for _, h := range [...]struct{ name, value string }{
 		{"User-Agent", userAgent},
 		{"Content-Type", "application/json"},

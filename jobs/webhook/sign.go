@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// Tolerance is how far a signature's time may be from the clock of the receiver
-// that verifies it.
+// Tolerance is how far a signature's time may be from the receiver's clock.
 const Tolerance = 300 * time.Second
 
 // SecretPrefix begins every signing secret; standard base64 follows it.
@@ -25,8 +24,7 @@ const SecretPrefix = "whsec_"
 var (
 	// ErrMalformed means that the header is not t=…,v1=….
 	ErrMalformed = errors.New("the signature header cannot be read")
-	// ErrMismatch means that no segment was made with any of the secrets for
-	// these bytes.
+	// ErrMismatch means that no segment was made with one of the secrets.
 	ErrMismatch = errors.New("the signature does not match")
 	// ErrStale means that the signature is genuine, and too old or ahead of time.
 	ErrStale = errors.New("the signature's time is too far from now")
@@ -112,8 +110,7 @@ func Verify(header string, body []byte, now time.Time, secrets ...string) error 
 	return nil
 }
 
-// signatureTime is the time of a signature, parsed and as it was written: the
-// text is what was signed.
+// signatureTime is the time of a signature, parsed and as it was written and signed.
 type signatureTime struct {
 	text string
 	at   time.Time
