@@ -179,7 +179,11 @@ func (w *Workers) push(ctx context.Context, job storage.Job, args pushArgs) (que
 	case errors.Is(err, push.ErrGone):
 		return func(tx *storage.Tx) error { return tx.ForgetPushDevice(device.ID) }, nil
 	case push.IsTransient(err) && job.Attempt() <= len(pushRetries):
-		return nil, queue.RetryAfter(max(pushRetries[job.Attempt()-1], push.RetryAfter(err)), err)
+		delay := pushRetries[job.Attempt()-1]
+		if refused, ok := errors.AsType[*push.Refused](err); ok {
+			delay = max(delay, refused.RetryAfter)
+		}
+		return nil, queue.RetryAfter(delay, err)
 	}
 
 	w.Log.Warn("could not send a notification", "user", device.UserID, "device", device.ID, "job", job.ID, "error", err)

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -121,13 +122,27 @@ func splitField(found string) (name, fallback string) {
 
 // mapTexts copies a content with the texts of its text parameters changed.
 func mapTexts(node any, change func(string) (string, error)) (any, error) {
+	var err error
 	switch node := node.(type) {
 	case map[string]any:
-		return mapObject(node, change)
+		all := maps.Clone(node)
+		for name, value := range node {
+			text, isText := value.(string)
+			switch {
+			case isText && name == "text" && node["type"] == "text":
+				all[name], err = change(text)
+			case name == "components" || name == "parameters" || name == "cards":
+				all[name], err = mapTexts(value, change)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
+
 	case []any:
 		all := make([]any, len(node))
 		for i, item := range node {
-			var err error
 			if all[i], err = mapTexts(item, change); err != nil {
 				return nil, err
 			}
@@ -135,25 +150,6 @@ func mapTexts(node any, change func(string) (string, error)) (any, error) {
 		return all, nil
 	}
 	return node, nil
-}
-
-func mapObject(node map[string]any, change func(string) (string, error)) (any, error) {
-	all := make(map[string]any, len(node))
-	for name, value := range node {
-		var err error
-		text, isText := value.(string)
-		switch {
-		case isText && name == "text" && node["type"] == "text":
-			value, err = change(text)
-		case name == "components" || name == "parameters" || name == "cards":
-			value, err = mapTexts(value, change)
-		}
-		if err != nil {
-			return nil, err
-		}
-		all[name] = value
-	}
-	return all, nil
 }
 
 // isAllowed reports whether the provider takes a text as a parameter: no line break, no tab,

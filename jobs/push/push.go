@@ -51,14 +51,6 @@ func IsTransient(err error) bool {
 	return err != nil && !errors.Is(err, ErrGone) && guard.Reason(err) != guard.AddressBlocked
 }
 
-// RetryAfter is how long the push service wants us to wait; 0 if it says nothing.
-func RetryAfter(err error) time.Duration {
-	if e, ok := errors.AsType[*Refused](err); ok {
-		return e.RetryAfter
-	}
-	return 0
-}
-
 // Sender sends push messages.
 type Sender struct {
 	// Client reaches push services: a guard.Client, because browsers name them, and so strangers do.
