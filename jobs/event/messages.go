@@ -139,7 +139,9 @@ func MessageSent(s Subject, m storage.Message, at storage.Time, mediaURL string)
 	var replied struct {
 		MessageID *string `json:"message_id"`
 	}
-	_ = json.Unmarshal(m.Context, &replied) // there may be none
+	if m.Context != nil {
+		_ = json.Unmarshal(m.Context, &replied) // what cannot be read is no reply
+	}
 
 	return Event{subject: s, kind: TypeMessageSent, source: sourceNative, eventID: id, data: messageSent{
 		Session:   s.PhoneNumberID,

@@ -22,12 +22,13 @@ func (p Publisher) MediaURL(m storage.Message) string {
 		return p.PublicURL + storage.MediaPath(*m.MediaToken, m.MediaFilename)
 	}
 
+	if m.Direction != storage.Outbound || !slices.Contains([]string{"image", "video", "audio", "document"}, m.Type) {
+		return ""
+	}
 	var content struct {
 		Link string `json:"link"`
 	}
-	if m.Direction == storage.Outbound && slices.Contains([]string{"image", "video", "audio", "document"}, m.Type) {
-		_ = json.Unmarshal(m.Content, &content) // one that cannot be read has no link
-	}
+	_ = json.Unmarshal(m.Content, &content) // one that cannot be read has no link
 	return content.Link
 }
 
