@@ -48,7 +48,7 @@ var allowed = map[string][]string{
 	"app/tools/release":     {"app/tools/rig"},
 	"app/tools/rig":         {},
 	"app/tools/rig/rigtest": {"app/cli", "app/tools/rig", "storage", "storage/storagetest"},
-	"app/replica":           {"app/config", "storage", "storage/objects"},
+	"app/replica":           {"app/config", "app/datadir", "storage", "storage/objects"},
 	"app/simulator":         {},
 	"app/stream":            {"app/limit", "storage"},
 	"app/tools/soak":        {"app/datadir", "app/tools/rig", "jobs/errorcode", "jobs/webhook", "storage", "storage/storageaudit"},

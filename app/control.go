@@ -45,11 +45,8 @@ func (a *App) serveControlMux(ctx context.Context, mux *http.ServeMux) error {
 
 // serveRefresh drops rows cached from the database and looks for jobs, after
 // another process has changed something.
-func (a *App) serveRefresh(w http.ResponseWriter, r *http.Request) {
+func (a *App) serveRefresh(w http.ResponseWriter, _ *http.Request) {
 	a.DB.DropCaches()
-	if a.replica != nil {
-		a.replica.Refresh(r.Context())
-	}
 	a.runner.Rescan()
 	w.WriteHeader(http.StatusNoContent)
 }

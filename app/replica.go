@@ -14,46 +14,45 @@ import (
 
 // openReplica prepares the replica, before anything is served: a superseded server must not serve.
 func (a *App) openReplica() error {
-	c := a.Config.Replica
-	if c.URL == "" {
+	if a.Config.Replica.URL == "" {
 		return nil
 	}
 	if err := replica.CleanEnvironment(); err != nil {
-		return err
-	}
-	place, err := replica.PlaceOf(c)
-	if err != nil {
 		return err
 	}
 	key, err := storage.ReadMasterKey(string(a.dir), a.MasterKey)
 	if err != nil {
 		return err
 	}
-
-	a.replica, err = replica.Open(context.Background(), replica.Options{
-		Place:         place,
-		DB:            a.DB,
-		Dir:           string(a.dir),
-		Key:           key,
-		Interval:      c.Interval,
-		SnapshotEvery: c.SnapshotEvery,
-		Keep:          c.Keep,
-		MaxBacklog:    int64(c.MaxBacklog),
-		Log:           a.Log,
-	})
+	o, err := a.replicaOptions(key)
 	if err != nil {
+		return err
+	}
+
+	if a.replica, err = replica.Open(context.Background(), o); err != nil {
 		return fmt.Errorf("replica: %w", err)
 	}
 	a.metrics.watchReplica(a.replica)
 	return nil
 }
 
-func (a *App) runReplica(ctx context.Context) error {
-	if a.replica == nil {
-		<-ctx.Done()
-		return nil
-	}
-	return a.replica.Run(ctx)
+// replicaOptions are those of the replica, and of a standby, which has no database.
+func (a *App) replicaOptions(key []byte) (replica.Options, error) {
+	c := a.Config.Replica
+	place, err := replica.PlaceOf(c)
+	return replica.Options{
+		Settings: replica.Settings{
+			Place:         place,
+			Dir:           string(a.dir),
+			Interval:      c.Interval,
+			SnapshotEvery: c.SnapshotEvery,
+			Keep:          c.Keep,
+		},
+		DB:         a.DB,
+		Key:        key,
+		MaxBacklog: int64(c.MaxBacklog),
+		Log:        a.Log,
+	}, err
 }
 
 // fence returns an error if this process was stopped, and another server has taken over since.
@@ -92,14 +91,6 @@ func (c *fencedConn) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return c.TCPConn.Write(p)
-}
-
-// replicaInForce returns an error if another server has taken over.
-func (a *App) replicaInForce(ctx context.Context) error {
-	if a.replica == nil {
-		return nil
-	}
-	return a.replica.InForce(ctx)
 }
 
 func (m *metrics) watchReplica(r *replica.Replica) {

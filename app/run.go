@@ -17,7 +17,7 @@ func (a *App) Run(ctx context.Context) error {
 	parts := []func(context.Context) error{
 		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics,
 		a.streams.Run, a.live.Run, a.work.Steady.Run, a.runner.Run, a.search.Run, a.pingWatchdog,
-		a.progress.run, a.eraseDeleted, a.runReplica,
+		a.progress.run, a.eraseDeleted, a.replica.Run,
 	}
 	ended := make(chan error, len(parts))
 	for _, part := range parts {

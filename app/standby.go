@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,8 +35,9 @@ func (a *App) runPromoted(ctx context.Context, by storage.Actor) error {
 	if err := a.open(); err != nil {
 		return err
 	}
+	generation := a.replica.Status().Generation
 	err := a.DB.Update(context.Background(), func(tx *storage.Tx) error {
-		return tx.Audit(0, by, "replica.promoted", "generation", a.replica.Status().Generation)
+		return tx.Audit(0, by, "replica.promoted", "generation", generation)
 	})
 	if err != nil {
 		return err
@@ -57,23 +59,23 @@ func (a *App) standBy(ctx context.Context) (promoted bool, by storage.Actor, err
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	parts, ctx := errgroup.WithContext(ctx)
-	serve := func(l net.Listener, h http.Handler, secure bool) {
+	serve := func(l net.Listener, h http.Handler, secure *tls.Config) {
 		parts.Go(func() error {
 			second, err := listenAgain(l)
-			if err != nil || !secure {
-				return errors.Join(err, a.serveListener(ctx, second, h, nil))
+			if err != nil {
+				return err
 			}
-			return a.serveListener(ctx, second, h, a.tls)
+			return a.serveListener(ctx, second, h, secure)
 		})
 	}
-	serve(a.listener, a.standbyHandler(s), true)
-	serve(a.metricsListener, a.standbyHandler(s), false)
-	serve(a.plainListener, a.plainHandler(), false)
+	serve(a.listener, a.standbyHandler(s), a.tls)
+	serve(a.metricsListener, a.standbyHandler(s), nil)
+	serve(a.plainListener, a.plainHandler(), nil)
 	parts.Go(func() error { return a.serveStandbyControl(ctx, s, &by) })
-	parts.Go(func() (err error) {
+	parts.Go(func() error {
 		defer stop()
-		promoted, err = s.Run(ctx)
-		return err
+		promoted = s.Run(ctx)
+		return nil
 	})
 
 	a.notifySupervisor("READY=1\nSTATUS=standby of " + a.Config.Replica.URL)
@@ -100,13 +102,11 @@ func (a *App) openStandby() (*replica.Standby, error) {
 		return nil, fmt.Errorf("a standby needs the master key of the server: put %s into %s, or set CONFAB_MASTER_KEY: %w",
 			storage.MasterKeyFile, string(a.dir), err)
 	}
-	place, err := replica.PlaceOf(a.Config.Replica)
+	o, err := a.replicaOptions(key)
 	if err != nil {
 		return nil, err
 	}
-	return replica.NewStandby(replica.StandbyOptions{
-		Place: place, Dir: string(a.dir), Key: key, Interval: a.Config.Replica.Interval, Log: a.Log,
-	})
+	return replica.NewStandby(o)
 }
 
 // listenAgain makes a second listener of the same socket. When it is closed, the first one

@@ -44,7 +44,7 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 		Log:               a.Log,
 		Retention:         retention(a.Config),
 		ObjectsKept:       a.objectsKept(),
-		InForce:           a.replicaInForce,
+		InForce:           a.replica.InForce,
 		Fence:             a.fence,
 		MessagesPerSecond: c.MessagesPerSecond,
 		PairLimit:         c.PairLimit,

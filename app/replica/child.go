@@ -18,6 +18,8 @@ import (
 	"github.com/benbjohnson/litestream"
 	"github.com/superfly/ltx"
 	"golang.org/x/sys/unix"
+
+	"confab/storage"
 )
 
 const (
@@ -37,14 +39,13 @@ const (
 // child follows a database and sends its changes.
 type child struct {
 	task
-	db       *litestream.DB
-	replica  *litestream.Replica
-	out      io.Writer
-	stop     chan struct{} // closed when the server says so, or is gone
-	turns    chan struct{} // the writer waits
-	asked    chan struct{} // a checkpoint is wanted
-	new      chan struct{} // something waits to be sent
-	pageSize int64
+	db      *litestream.DB
+	replica *litestream.Replica
+	out     io.Writer
+	stop    chan struct{} // closed when the server says so, or is gone
+	turns   chan struct{} // the writer waits
+	asked   chan struct{} // a checkpoint is wanted
+	new     chan struct{} // something waits to be sent
 
 	backlog    int64 // bytes of files that wait to be sent
 	measuredAt time.Time
@@ -76,17 +77,16 @@ func RunChild(ctx context.Context, in io.Reader, out, log io.Writer) error {
 	if !lines.Scan() {
 		return errors.Join(lines.Err(), errors.New("this command is for the server, which starts it by itself"))
 	}
-	var t task
-	if err := json.Unmarshal(lines.Bytes(), &t); err != nil {
+	c := &child{
+		out: out, stop: make(chan struct{}),
+		turns: make(chan struct{}, 1), asked: make(chan struct{}, 1), new: make(chan struct{}, 1),
+	}
+	if err := json.Unmarshal(lines.Bytes(), &c.task); err != nil {
 		return err
 	}
 
-	c := &child{
-		task: t, out: out, stop: make(chan struct{}),
-		turns: make(chan struct{}, 1), asked: make(chan struct{}, 1), new: make(chan struct{}, 1),
-	}
 	go c.readSignals(lines)
-	if t.Check != nil {
+	if c.VerifyKey != nil {
 		return c.verify(context.WithoutCancel(ctx))
 	}
 	return c.follow(context.WithoutCancel(ctx))
@@ -117,7 +117,7 @@ func notify(ch chan<- struct{}) {
 
 // follow copies and sends what is committed, until the server stops the child.
 func (c *child) follow(ctx context.Context) error {
-	lock, err := lockFile(c.Lock, lockPatience)
+	lock, err := lockFile(c.file(lockName))
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (c *child) follow(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopPatience-500*time.Millisecond)
 	defer cancel()
 	err = errors.Join(c.copy(ctx), c.send(ctx))
-	c.report(report{})
+	c.report()
 
 	// Nothing is closed: the last one to close a database empties its log, and then the
 	// next copy would have to be a whole one.
@@ -159,8 +159,8 @@ func (c *child) open(ctx context.Context) error {
 		return err
 	}
 
-	c.db = litestream.NewDB(c.Database)
-	c.db.SetMetaPath(c.Waiting)
+	c.db = litestream.NewDB(storage.DatabaseFile(c.Dir))
+	c.db.SetMetaPath(c.file(waitingDir))
 	c.db.MonitorInterval, c.db.CheckpointInterval = 0, 0
 	c.db.MinCheckpointPageN, c.db.TruncatePageN = 1<<30, 1<<30
 	c.replica = litestream.NewReplicaWithClient(c.db, client)
@@ -174,8 +174,7 @@ func (c *child) open(ctx context.Context) error {
 
 // copyUntilStop copies the log at each interval.
 func (c *child) copyUntilStop(ctx context.Context) {
-	tick := time.NewTicker(c.Interval)
-	defer tick.Stop()
+	tick := time.Tick(c.Interval)
 	for {
 		wanted := false
 		select {
@@ -183,7 +182,7 @@ func (c *child) copyUntilStop(ctx context.Context) {
 			return
 		case <-c.asked:
 			wanted = true
-		case <-tick.C:
+		case <-tick:
 		}
 
 		err := c.copy(ctx)
@@ -193,7 +192,7 @@ func (c *child) copyUntilStop(ctx context.Context) {
 			notify(c.new)
 			c.checkpoint(ctx, wanted)
 		}
-		c.report(report{})
+		c.report()
 	}
 }
 
@@ -232,10 +231,7 @@ func (c *child) copy(ctx context.Context) error {
 // checkpoint copies the log into the database when it is long or when that is wanted, with
 // the writer waiting. Without an answer it tries its luck.
 func (c *child) checkpoint(ctx context.Context, wanted bool) {
-	if c.pageSize == 0 {
-		c.pageSize = int64(c.db.PageSize())
-	}
-	long := c.db.SyncDiagnostic().LastSyncedWALOffset > checkpointPages*(c.pageSize+litestream.WALFrameHeaderSize)
+	long := c.db.SyncDiagnostic().LastSyncedWALOffset > checkpointPages*int64(c.db.PageSize()+litestream.WALFrameHeaderSize)
 	if !long && !wanted {
 		return
 	}
@@ -269,12 +265,11 @@ func (c *child) setProblem(err error) {
 }
 
 // report tells the server how far the child is.
-func (c *child) report(r report) {
+func (c *child) report() {
 	c.mu.Lock()
 	sent := c.sent
-	r.Follows = len(c.copied) > 0
+	r := report{Follows: len(c.copied) > 0, UploadedAt: c.uploadedAt, Error: c.problem}
 	r.InSync = r.Follows && sent >= c.copied[len(c.copied)-1].last
-	r.UploadedAt, r.Error = c.uploadedAt, c.problem
 	if !c.cleanAt.IsZero() {
 		r.Behind = time.Since(c.cleanAt) // the clock of the machine may be set meanwhile
 	}
@@ -318,7 +313,7 @@ func (c *child) measure(sent ltx.TXID) int64 {
 }
 
 // lockFile locks a file for this process, which frees it when it ends.
-func lockFile(name string, patience time.Duration) (*os.File, error) {
+func lockFile(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
@@ -329,7 +324,7 @@ func lockFile(name string, patience time.Duration) (*os.File, error) {
 		if err == nil {
 			return f, nil
 		}
-		if !errors.Is(err, unix.EWOULDBLOCK) || time.Since(began) > patience {
+		if !errors.Is(err, unix.EWOULDBLOCK) || time.Since(began) > lockPatience {
 			return nil, errors.Join(fmt.Errorf("%s: another process replicates this database: %w", filepath.Base(name), err), f.Close())
 		}
 	}

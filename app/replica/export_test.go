@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"confab/storage"
 )
 
 // KillChild kills the child, as a lack of memory does, and returns when it has ended.
@@ -53,14 +51,15 @@ func BeginAtOnce(ctx context.Context, p Place, n int) []error {
 
 // Days checks a replica as Run does, with the clock of a test, and returns when.
 func Days(n int, sound func(at time.Time) bool) (checks []time.Time) {
-	r := &Replica{openedAt: time.Now(), last: report{InSync: true}}
-	for end := time.Now().Add(time.Duration(n) * 24 * time.Hour); time.Now().Before(end); time.Sleep(30 * time.Second) {
-		if !r.verifyDue(time.Now()) {
+	var verified time.Time
+	end := time.Now().Add(time.Duration(n) * 24 * time.Hour)
+	for time.Sleep(verifyPause); time.Now().Before(end); time.Sleep(30 * time.Second) {
+		if !verifyDue(verified) {
 			continue
 		}
 		checks = append(checks, time.Now())
 		if sound(time.Now()) {
-			r.verifiedAt = storage.At(time.Now())
+			verified = time.Now()
 		} else {
 			time.Sleep(verifyRetry)
 		}

@@ -110,6 +110,18 @@ func readCurrent(ctx context.Context, store objects.Store) (now current, version
 	return now, found.Version, nil
 }
 
+// current reads which generation is in force.
+func (p Place) current(ctx context.Context) (now current, err error) {
+	store, err := p.open()
+	if err != nil {
+		return now, err
+	}
+	if now, _, err = readCurrent(ctx, store); err != nil {
+		return now, p.failed("read from", err)
+	}
+	return now, nil
+}
+
 // localState is what a data directory remembers of its generation.
 type localState struct {
 	URL   string `json:"url"`
@@ -132,7 +144,6 @@ func readLocal(file string) (state localState, err error) {
 	return state, nil
 }
 
-// write writes the file, which after a crash is there as it was or as it should be.
 func (s localState) write(file string) error {
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {

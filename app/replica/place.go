@@ -19,15 +19,14 @@ import (
 // Place is where a replica is kept, and the credentials for it. Without any, the usual
 // variables or what the machine is given are used.
 type Place struct {
-	URL             string `json:"url"`
-	AccessKeyID     string `json:"access_key_id,omitempty"`
-	SecretAccessKey string `json:"secret_access_key,omitempty"`
+	URL string `json:"url"`
+	objects.Credentials
 }
 
 // PlaceOf is where the settings keep the replica.
 func PlaceOf(c config.Replica) (Place, error) {
 	keys, err := objects.Credentials{AccessKeyID: c.AccessKeyID, SecretAccessKey: c.SecretAccessKey.Reveal()}.Read()
-	return Place{URL: c.URL, AccessKeyID: keys.AccessKeyID, SecretAccessKey: keys.SecretAccessKey}, err
+	return Place{c.URL, keys}, err
 }
 
 // client makes the engine's client of one generation.
@@ -67,7 +66,7 @@ func CleanEnvironment() error {
 // open opens the few small objects that a replica has beside what the engine sends. It calls
 // nobody.
 func (p Place) open() (objects.Store, error) {
-	return objects.Open(p.URL, objects.Credentials{AccessKeyID: p.AccessKeyID, SecretAccessKey: p.SecretAccessKey})
+	return objects.Open(p.URL, p.Credentials)
 }
 
 // Probe writes, reads and deletes one object where the settings keep the replica, and says in

@@ -2,10 +2,12 @@ package replica
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"strings"
@@ -41,15 +43,12 @@ func (r *Replica) start(t task, each func(*process, report)) (p *process, err er
 	if err != nil {
 		return nil, err
 	}
-	in, err := cmd.StdinPipe()
-	if err != nil {
+	in, inErr := cmd.StdinPipe()
+	out, outErr := cmd.StdoutPipe()
+	cmd.Stderr = logWriter{r.Log}
+	if err := cmp.Or(inErr, outErr); err != nil {
 		return nil, err
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	cmd.Stderr = &logWriter{r: r}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -88,23 +87,14 @@ func (p *process) signal(what string) {
 func (p *process) kill() { _ = p.cmd.Process.Kill() }
 
 // logWriter logs what a child writes to its standard error.
-type logWriter struct {
-	r    *Replica
-	rest string
-}
+type logWriter struct{ *slog.Logger }
 
-// Write implements io.Writer.
-func (w *logWriter) Write(text []byte) (int, error) {
-	w.rest += string(text)
-	for {
-		line, rest, found := strings.Cut(w.rest, "\n")
-		if !found {
-			w.rest = w.rest[max(0, len(w.rest)-maxLine):]
-			return len(text), nil
-		}
-		w.rest = rest
-		w.r.Log.Warn("replica", "process", line)
+// Write implements io.Writer. A child writes whole lines.
+func (w logWriter) Write(text []byte) (int, error) {
+	for line := range strings.Lines(string(text)) {
+		w.Warn("replica", "process", strings.TrimSuffix(line, "\n"))
 	}
+	return len(text), nil
 }
 
 // supervise starts a child again and again, until the server stops.
@@ -147,15 +137,20 @@ func (r *Replica) isStopping() bool {
 	case <-r.stopping:
 		return true
 	default:
+		return r.generation() == "" // superseded
 	}
+}
+
+// generation is the one of this server; "" if there is none any more.
+func (r *Replica) generation() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.local.Name == "" // superseded
+	return r.local.Name
 }
 
 // runChild runs a child until it ends, and reports whether it was let go.
 func (r *Replica) runChild() (lettingGo bool, err error) {
-	p, err := r.start(r.task(), r.take)
+	p, err := r.start(task{Settings: r.Settings, Generation: r.generation()}, r.take)
 	if err != nil {
 		return false, err
 	}
@@ -213,9 +208,9 @@ func (r *Replica) take(p *process, one report) {
 	if one.Error != "" && one.Error != r.last.Error {
 		r.Log.Warn("the replica is not up to date", "error", one.Error)
 	}
-	r.last, r.lastAt = one, time.Now()
+	r.last = one
 	if one.Behind > 0 {
-		r.cleanAt = r.lastAt.Add(-one.Behind)
+		r.cleanAt = time.Now().Add(-one.Behind)
 	}
 	if one.Follows {
 		r.downSince = time.Time{}

@@ -7,15 +7,10 @@ import "time"
 
 // task says what a child has to do.
 type task struct {
-	Check *verifyTask `json:"check,omitempty"` // instead of following the database
-	Place
-	Generation    string        `json:"generation"`
-	Database      string        `json:"database"`
-	Waiting       string        `json:"waiting"` // the directory of what waits to be sent
-	Lock          string        `json:"lock"`    // the file that the one child of a directory locks
-	Interval      time.Duration `json:"interval"`
-	SnapshotEvery time.Duration `json:"snapshot_every"`
-	Keep          time.Duration `json:"keep"`
+	Settings
+	Generation string `json:"generation"`
+	// VerifyKey is the master key, if the replica is to be verified instead of followed.
+	VerifyKey []byte `json:"verify_key,omitempty"`
 }
 
 // The signals of the server.

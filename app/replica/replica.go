@@ -43,29 +43,35 @@ const (
 // ChildCommand is the name of the hidden command that runs RunChild.
 const ChildCommand = "replicate"
 
-// Options say what is replicated, and where to.
+// Options say what is replicated, and where to, or what a standby follows.
 type Options struct {
-	Place
-	DB            *storage.DB
-	Dir           string // the data directory
-	Key           []byte // the master key, to check with
-	Interval      time.Duration
-	SnapshotEvery time.Duration
-	Keep          time.Duration
-	MaxBacklog    int64
-	Log           *slog.Logger
+	Settings
+	DB         *storage.DB // nil for a standby
+	Key        []byte      // the master key, to check with
+	MaxBacklog int64
+	Log        *slog.Logger
 
 	// Command makes the child process; nil runs ChildCommand of this binary.
 	Command func() (*exec.Cmd, error)
 }
 
-// Replica replicates the database of a running server.
+// Settings are what a child knows, too.
+type Settings struct {
+	Place
+	Dir           string        `json:"dir"` // the data directory
+	Interval      time.Duration `json:"interval"`
+	SnapshotEvery time.Duration `json:"snapshot_every"`
+	Keep          time.Duration `json:"keep"`
+}
+
+func (s Settings) file(name string) string { return filepath.Join(s.Dir, name) }
+
+// Replica replicates the database of a running server; nil is that of one which has none.
 type Replica struct {
 	Options
 	store        objects.Store
 	installation string
 	epoch        string
-	openedAt     time.Time
 	settled      chan struct{} // closed when the generation is known
 	ended        chan struct{} // closed when no child will be started any more; nil before Run
 	stopping     chan struct{}
@@ -76,18 +82,15 @@ type Replica struct {
 
 	mu            sync.Mutex
 	local         localState
-	process       *process // nil while there is no child
-	last          report   // of the child
-	lastAt        time.Time
+	process       *process  // nil while there is no child
+	last          report    // of the child
 	cleanAt       time.Time // all that was committed before is sent
 	downSince     time.Time // zero while the child follows
 	checkpoints   bool      // the writer makes its own
 	changes       int64     // of the database, when all was sent; -1 before that
 	reported      int64     // changes of the database when the last report came; -1 before that
-	verifiedAt    storage.Time
-	superseded    error  // that this server must end, once it is known
-	problem       string // why the storage was not looked at
-	verifying     bool
+	superseded    error     // that this server must end, once it is known
+	problem       string    // why the storage was not looked at
 	verifyProblem string
 }
 
@@ -95,7 +98,7 @@ type Replica struct {
 // not answer it goes on with what the directory remembers.
 func Open(ctx context.Context, o Options) (*Replica, error) {
 	r := &Replica{
-		Options: o, openedAt: time.Now(), downSince: time.Now(), cleanAt: time.Now(), checkpoints: true, changes: -1, reported: -1,
+		Options: o, downSince: time.Now(), cleanAt: time.Now(), checkpoints: true, changes: -1, reported: -1,
 		settled: make(chan struct{}), stopping: make(chan struct{}),
 	}
 	if r.Command == nil {
@@ -138,8 +141,6 @@ func thisBinary() (*exec.Cmd, error) {
 	return command, err
 }
 
-func (r *Replica) file(name string) string { return filepath.Join(r.Dir, name) }
-
 // readDatabase reads what the database is known by.
 func (r *Replica) readDatabase(ctx context.Context) error {
 	return r.DB.Update(ctx, func(tx *storage.Tx) error {
@@ -148,10 +149,7 @@ func (r *Replica) readDatabase(ctx context.Context) error {
 			return err
 		}
 		r.epoch = p.Epoch
-		if r.installation, err = tx.NameInstallation(); err != nil {
-			return err
-		}
-		r.verifiedAt, err = tx.ReplicaVerifiedAt()
+		r.installation, err = tx.NameInstallation()
 		return err
 	})
 }
@@ -230,26 +228,34 @@ func (r *Replica) Fence(ctx context.Context, stops func() int) error {
 }
 
 // InForce returns an error unless the generation of this server is in force.
-func (r *Replica) InForce(ctx context.Context) error { return r.look(ctx) }
+func (r *Replica) InForce(ctx context.Context) error {
+	if r == nil {
+		return nil
+	}
+	return r.look(ctx)
+}
 
 // Run replicates until ctx ends, and after that until Stop: the last changes are made while
 // the server stops. It ends with an error when this server was superseded.
 func (r *Replica) Run(ctx context.Context) error {
+	if r == nil {
+		<-ctx.Done()
+		return nil
+	}
 	r.ended = make(chan struct{})
 	go r.supervise()
+	go r.keepVerified(ctx)
 
-	tick := time.NewTicker(often(time.Second, r.Interval))
-	defer tick.Stop()
+	tick := time.Tick(often(time.Second, r.Interval))
 	looked, removed := time.Now(), time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-tick:
 		}
 
 		r.watchChild(ctx)
-		r.verifyIfDue(ctx)
 		if time.Since(looked) < often(lookEvery, r.Interval) {
 			continue
 		}
@@ -269,7 +275,7 @@ func (r *Replica) Run(ctx context.Context) error {
 // removeOld deletes the generations that are not needed for any time after the given one.
 func (r *Replica) removeOld(ctx context.Context, before time.Time) {
 	now, _, err := readCurrent(ctx, r.store)
-	if err == nil && now.Name == r.Status().Generation {
+	if err == nil && now.Name == r.generation() {
 		err = r.removeEarlier(ctx, now, before)
 	}
 	if err != nil {
@@ -346,21 +352,5 @@ func (r *Replica) watchChild(ctx context.Context) {
 			"is sent when it answers. Until then the replica stays as it is",
 			"backlog_bytes", last.Backlog, "max_backlog", r.MaxBacklog, "error", last.Error)
 		p.kill()
-	}
-}
-
-// task is what the child has to do.
-func (r *Replica) task() task {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return task{
-		Place:         r.Place,
-		Generation:    r.local.Name,
-		Database:      storage.DatabaseFile(r.Dir),
-		Waiting:       r.file(waitingDir),
-		Lock:          r.file(lockName),
-		Interval:      r.Interval,
-		SnapshotEvery: r.SnapshotEvery,
-		Keep:          r.Keep,
 	}
 }

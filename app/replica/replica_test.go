@@ -16,6 +16,7 @@ import (
 
 	"confab/app/replica"
 	"confab/storage"
+	"confab/storage/objects"
 	"confab/storage/objects/objectstest"
 	"confab/storage/storagetest"
 )
@@ -51,11 +52,13 @@ func inBucket(t *testing.T) replica.Place {
 	return place
 }
 
+var keys = objects.Credentials{AccessKeyID: objectstest.Key, SecretAccessKey: objectstest.Secret}
+
 // inStorage is a place in object storage that can be broken.
 func inStorage(t *testing.T) (replica.Place, *objectstest.Server) {
 	t.Helper()
 	storage := objectstest.New(t)
-	return replica.Place{URL: storage.Address("prefix"), AccessKeyID: objectstest.Key, SecretAccessKey: objectstest.Secret}, storage
+	return replica.Place{URL: storage.Address("prefix"), Credentials: keys}, storage
 }
 
 // server is what a server does with its database and its replica.
@@ -71,8 +74,10 @@ type server struct {
 // options are those of a server that replicates often.
 func options(t *testing.T, place replica.Place, dir string, db *storage.DB) replica.Options {
 	return replica.Options{
-		Place: place, DB: db, Dir: dir, Interval: 50 * time.Millisecond,
-		SnapshotEvery: time.Hour, Keep: 24 * time.Hour, MaxBacklog: 1 << 30,
+		Settings: replica.Settings{
+			Place: place, Dir: dir, Interval: 50 * time.Millisecond, SnapshotEvery: time.Hour, Keep: 24 * time.Hour,
+		},
+		DB: db, MaxBacklog: 1 << 30,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Command: func() (*exec.Cmd, error) {
 			cmd := exec.Command(os.Args[0])

@@ -19,13 +19,9 @@ type Restored struct {
 // Restore writes the database as it was at a time, or the newest for the zero time, to a file
 // that does not exist yet.
 func (p Place) Restore(ctx context.Context, at time.Time, file string) (out Restored, err error) {
-	store, err := p.open()
+	now, err := p.current(ctx)
 	if err != nil {
 		return out, err
-	}
-	now, _, err := readCurrent(ctx, store)
-	if err != nil {
-		return out, p.failed("read from", err)
 	}
 	if now.Number == 0 {
 		return out, fmt.Errorf("there is no replica at %s: check the bucket and the prefix", p.URL)

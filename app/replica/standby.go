@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -20,18 +19,9 @@ import (
 // server that is started there by mistake must not find one.
 const standbyDir = "standby"
 
-// StandbyOptions say what a standby follows, and where it keeps its copy.
-type StandbyOptions struct {
-	Place
-	Dir      string // the data directory
-	Key      []byte // the master key, to check with
-	Interval time.Duration
-	Log      *slog.Logger
-}
-
 // Standby keeps a copy of what another server sends, until it is promoted.
 type Standby struct {
-	StandbyOptions
+	Options
 	store      objects.Store
 	promotions chan chan promotion
 
@@ -49,19 +39,17 @@ type promotion struct {
 var errNoCopy = errors.New("the copy is not complete yet: try again later")
 
 // NewStandby makes a standby. It does nothing before Run.
-func NewStandby(o StandbyOptions) (*Standby, error) {
+func NewStandby(o Options) (*Standby, error) {
 	store, err := o.open()
-	return &Standby{StandbyOptions: o, store: store, promotions: make(chan chan promotion)}, err
+	return &Standby{Options: o, store: store, promotions: make(chan chan promotion)}, err
 }
-
-func (s *Standby) file(name string) string { return filepath.Join(s.Dir, name) }
 
 // copyFile is the copy of the database.
 func (s *Standby) copyFile() string { return storage.DatabaseFile(s.file(standbyDir)) }
 
 // Run follows the generation in force until ctx ends, or until the standby is promoted: then
 // the database is in its place.
-func (s *Standby) Run(ctx context.Context) (promoted bool, err error) {
+func (s *Standby) Run(ctx context.Context) (promoted bool) {
 	for ctx.Err() == nil {
 		f, err := s.begin(ctx)
 		if err == nil {
@@ -69,7 +57,7 @@ func (s *Standby) Run(ctx context.Context) (promoted bool, err error) {
 			f.stop()
 		}
 		if promoted {
-			return true, nil
+			return true
 		}
 
 		if err == nil {
@@ -83,7 +71,7 @@ func (s *Standby) Run(ctx context.Context) (promoted bool, err error) {
 			result <- promotion{err: err}
 		}
 	}
-	return false, nil
+	return false
 }
 
 // noteProblem remembers why there is no copy, and logs it once.
@@ -139,8 +127,7 @@ func (s *Standby) newest(ctx context.Context) (found Generation, err error) {
 // watch waits until the standby is promoted, or until another copy must be made: because this
 // one does not get on, or because another generation is in force.
 func (s *Standby) watch(ctx context.Context, f *follower) (promoted bool, err error) {
-	tick := time.NewTicker(often(time.Second, s.Interval))
-	defer tick.Stop()
+	tick := time.Tick(often(time.Second, s.Interval))
 	looked := time.Now()
 	for {
 		select {
@@ -153,7 +140,7 @@ func (s *Standby) watch(ctx context.Context, f *follower) (promoted bool, err er
 				continue // the copy is as it was
 			}
 			return err == nil, err
-		case <-tick.C:
+		case <-tick:
 		}
 
 		if f.isStalled() {

@@ -49,8 +49,9 @@ func standByIn(t *testing.T, place replica.Place, from, dir string) *standby {
 	}
 
 	s := &standby{t: t, dir: dir, ended: make(chan bool, 1)}
-	s.Standby, err = replica.NewStandby(replica.StandbyOptions{
-		Place: place, Dir: dir, Key: key, Interval: 50 * time.Millisecond, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	s.Standby, err = replica.NewStandby(replica.Options{
+		Settings: replica.Settings{Place: place, Dir: dir, Interval: 50 * time.Millisecond}, Key: key,
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -59,11 +60,7 @@ func standByIn(t *testing.T, place replica.Place, from, dir string) *standby {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		promoted, err := s.Run(ctx)
-		if err != nil {
-			t.Error(err)
-		}
-		s.ended <- promoted
+		s.ended <- s.Run(ctx)
 	}()
 	t.Cleanup(func() {
 		end()

@@ -1,8 +1,8 @@
 package replica
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -66,27 +66,20 @@ func (s Status) standbyWarnings() []string {
 
 // Status is how far the replica of this server is.
 func (r *Replica) Status() Status {
+	verified, _ := storage.Query(context.Background(), r.DB, (*storage.Rx).ReplicaVerifiedAt) // its faults show elsewhere
+
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
-	s := Status{
+	return Status{
 		URL:            r.URL,
 		Generation:     r.local.Name,
 		LagSeconds:     seconds(r.lag()),
 		BacklogBytes:   r.last.Backlog,
 		LastUploadAt:   timeOrNil(storage.At(r.last.UploadedAt)),
-		LastVerifiedAt: timeOrNil(r.verifiedAt),
+		LastVerifiedAt: timeOrNil(verified),
 		Since:          timeOrNil(storage.At(r.local.Since)),
-		Error:          r.last.Error,
+		Error:          cmp.Or(r.last.Error, r.problem, r.verifyProblem),
 	}
-
-	if s.Error == "" {
-		s.Error = r.problem
-	}
-	if s.Error == "" {
-		s.Error = r.verifyProblem
-	}
-	return s
 }
 
 // seconds is a duration to the millisecond.
@@ -111,136 +104,12 @@ func (r *Replica) lag() time.Duration {
 	return time.Since(r.cleanAt)
 }
 
-// quietHour is when the replica is checked each day, by the machine's clock.
-const quietHour = 3
-
-// verifyDue reports whether the replica is to be checked: in the quiet hour, or when that was
-// missed. A new replica is checked as soon as there is something.
-func (r *Replica) verifyDue(now time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.verifying || !r.last.InSync || now.Sub(r.openedAt) < verifyPause {
-		return false
-	}
-	age := now.Sub(r.verifiedAt.Std())
-	return age > 25*time.Hour || age > 12*time.Hour && now.Hour() == quietHour
-}
-
-const (
-	// verifyPause is how long a server runs before it checks its replica.
-	verifyPause = 10 * time.Minute
-	// verifyRetry is how long to wait after a check that failed.
-	verifyRetry = time.Hour
-)
-
-// verifyIfDue begins a check of the replica if one is due.
-func (r *Replica) verifyIfDue(ctx context.Context) {
-	if !r.verifyDue(time.Now()) {
-		return
-	}
-	r.mu.Lock()
-	r.verifying = true
-	r.mu.Unlock()
-
-	go func() {
-		out, err := r.verifyApart(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err == nil:
-			r.Log.Info("the replica was restored and is sound", "as_of", out.AsOf, "messages", out.Messages, "bytes", out.Bytes)
-		default:
-			r.Log.Error("the replica could not be verified", "error", err)
-		}
-
-		r.mu.Lock()
-		r.verifyProblem = ""
-		if err != nil {
-			r.verifyProblem = "the replica could not be verified: " + err.Error()
-		}
-		r.mu.Unlock()
-		if err != nil {
-			select {
-			case <-ctx.Done():
-			case <-time.After(verifyRetry):
-			}
-		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.verifying = false
-	}()
-}
-
-// verifyApart checks the replica in a process of its own, and records that it is sound.
-func (r *Replica) verifyApart(ctx context.Context) (out Verified, err error) {
-	if !hasRoom(r.Dir, r.DB.Size()) {
-		return out, errNoRoom
-	}
-
-	found := make(chan Verified, 1)
-	t := task{Place: r.Place, Check: &verifyTask{Key: r.Key, Dir: r.Dir}}
-	p, err := r.start(t, func(_ *process, one report) {
-		if one.Verified != nil {
-			found <- *one.Verified
-		}
-	})
-	if err != nil {
-		return out, err
-	}
-	defer p.in.Close()
-	stop := context.AfterFunc(ctx, p.kill)
-	defer stop()
-	<-p.ended
-
-	select {
-	case out = <-found:
-	default:
-		return out, errChildDied
-	}
-	if out.Problem != "" {
-		return out, errors.New(out.Problem)
-	}
-	return out, r.recordVerified(ctx)
-}
-
-// Refresh reads when a command has last checked the replica.
-func (r *Replica) Refresh(ctx context.Context) {
-	at, err := storage.Query(ctx, r.DB, (*storage.Rx).ReplicaVerifiedAt)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err == nil {
-		r.verifiedAt = at
-	}
-}
-
-// recordVerified records that the replica is sound.
-func (r *Replica) recordVerified(ctx context.Context) error {
-	var at storage.Time
-	err := r.DB.Update(ctx, func(tx *storage.Tx) error {
-		at = tx.Now
-		return tx.SetReplicaVerified()
-	})
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err == nil {
-		r.verifiedAt = at
-	}
-	return err
-}
-
 // StatusOf is how far a replica is while no server runs, as far as the storage says.
 func (p Place) StatusOf(ctx context.Context, verified storage.Time) (s Status, err error) {
 	s = Status{URL: p.URL, LastVerifiedAt: timeOrNil(verified)}
-	store, err := p.open()
-	if err != nil {
+	now, err := p.current(ctx)
+	if err != nil || now.Number == 0 {
 		return s, err
-	}
-	now, _, err := readCurrent(ctx, store)
-	if err != nil {
-		return s, p.failed("read from", err)
-	}
-	if now.Number == 0 {
-		return s, nil
 	}
 
 	s.Generation, s.Since = now.Name, timeOrNil(storage.At(now.Since))

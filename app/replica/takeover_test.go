@@ -183,7 +183,7 @@ func TestAChildThatDiesIsStartedAgain(t *testing.T) {
 // serveUntilKilled is a server in a process of its own, which writes and says what is
 // committed.
 func serveUntilKilled(t *testing.T) {
-	place := replica.Place{URL: os.Getenv("CONFAB_TEST_URL"), AccessKeyID: objectstest.Key, SecretAccessKey: objectstest.Secret}
+	place := replica.Place{URL: os.Getenv("CONFAB_TEST_URL"), Credentials: keys}
 	s := serve(t, place, os.Getenv("CONFAB_TEST_SERVER"))
 	first, _ := strconv.ParseInt(os.Getenv("CONFAB_TEST_FIRST"), 10, 64)
 	for n := first; ; n++ {

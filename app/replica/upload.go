@@ -76,15 +76,14 @@ func (c *child) send(ctx context.Context) error {
 
 // watchProgress calls stalled when no file was sent for too long.
 func (c *child) watchProgress(ended <-chan struct{}, stalled func()) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
+	tick := time.Tick(time.Second)
 	var last ltx.TXID
 	since := time.Now()
 	for {
 		select {
 		case <-ended:
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 
 		at := c.replica.Pos().TXID

@@ -21,12 +21,6 @@ type Verified struct {
 	Problem  string `json:"problem,omitempty"` // of a child
 }
 
-// verifyTask is what a child needs to check a replica.
-type verifyTask struct {
-	Key []byte `json:"key"`
-	Dir string `json:"dir"` // where there is room
-}
-
 // Verify restores the replica into a temporary directory within dir, and checks all of it:
 // SQLite's own check, the rules of our rows, and that the key opens what is sealed.
 func (p Place) Verify(ctx context.Context, dir string, key []byte) (out Verified, err error) {
@@ -68,7 +62,7 @@ func (c *child) verify(ctx context.Context) error {
 	}()
 	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 15) // the server goes first
 
-	out, err := c.Verify(ctx, c.Check.Dir, c.Check.Key)
+	out, err := c.Verify(ctx, c.Dir, c.VerifyKey)
 	if err != nil {
 		out.Problem = err.Error()
 	}
@@ -76,14 +70,93 @@ func (c *child) verify(ctx context.Context) error {
 	return nil
 }
 
-// spareRoom is what a check leaves free on the disk.
-const spareRoom = 1 << 30
+const (
+	// quietHour is when the replica is verified each day, by the machine's clock.
+	quietHour = 3
+	// verifyPause is how long a server runs before it verifies its replica.
+	verifyPause = 10 * time.Minute
+	// verifyRetry is how long to wait after a check that failed.
+	verifyRetry = time.Hour
+	// spareRoom is what a check leaves free on the disk.
+	spareRoom = 1 << 30
+)
 
-// errNoRoom means that the replica was not checked, because the disk has no room for it.
-var errNoRoom = errors.New("there is not enough room on the disk to restore the replica beside the database")
+// keepVerified has the replica verified once a day, until ctx ends.
+func (r *Replica) keepVerified(ctx context.Context) {
+	for wait := verifyPause; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
 
-// errChildDied means that the process that checks ended without a result.
-var errChildDied = errors.New("the process that checks it ended without a result")
+		wait = time.Second
+		at, err := storage.Query(ctx, r.DB, (*storage.Rx).ReplicaVerifiedAt)
+		if err != nil || !r.isInSync() || !verifyDue(at.Std()) {
+			continue
+		}
+
+		problem := ""
+		out, err := r.verifyApart(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			r.Log.Info("the replica was restored and is sound", "as_of", out.AsOf, "messages", out.Messages, "bytes", out.Bytes)
+		default:
+			r.Log.Error("the replica could not be verified", "error", err)
+			wait, problem = verifyRetry, "the replica could not be verified: "+err.Error()
+		}
+
+		r.mu.Lock()
+		r.verifyProblem = problem
+		r.mu.Unlock()
+	}
+}
+
+// verifyDue reports whether a replica is to be verified: in the quiet hour, or when that was
+// missed. A new replica is verified as soon as there is something.
+func verifyDue(verified time.Time) bool {
+	age := time.Since(verified)
+	return age > 25*time.Hour || age > 12*time.Hour && time.Now().Hour() == quietHour
+}
+
+func (r *Replica) isInSync() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last.InSync
+}
+
+// verifyApart verifies the replica in a process of its own, and records that it is sound.
+func (r *Replica) verifyApart(ctx context.Context) (out Verified, err error) {
+	if !hasRoom(r.Dir, r.DB.Size()) {
+		return out, errors.New("there is not enough room on the disk to restore the replica beside the database")
+	}
+
+	found := make(chan Verified, 1)
+	p, err := r.start(task{Settings: r.Settings, VerifyKey: r.Key}, func(_ *process, one report) {
+		if one.Verified != nil {
+			found <- *one.Verified
+		}
+	})
+	if err != nil {
+		return out, err
+	}
+	defer p.in.Close()
+	stop := context.AfterFunc(ctx, p.kill)
+	defer stop()
+	<-p.ended
+
+	select {
+	case out = <-found:
+	default:
+		return out, errors.New("the process that checks it ended without a result")
+	}
+	if out.Problem != "" {
+		return out, errors.New(out.Problem)
+	}
+	return out, r.DB.Update(ctx, (*storage.Tx).SetReplicaVerified)
+}
 
 // hasRoom reports whether a directory has room for a copy of so many bytes and what a check
 // of it needs.
