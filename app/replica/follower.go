@@ -3,7 +3,7 @@ package replica
 import (
 	"context"
 	"errors"
-	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -27,18 +27,18 @@ var errStandbyStalled = errors.New("the copy did not get on for 30 s, and is mad
 type follower struct {
 	litestream.ReplicaClient
 	generation Generation
+	file       string
 	cancel     context.CancelFunc
 	ended      chan struct{} // closed when the engine has ended
 	err        error         // of the engine, once it has
 
-	mu       sync.Mutex
-	applied  ltx.TXID  // the last in the copy; 0 while it is first made
-	newest   ltx.TXID  // the last that the look under way has found
-	isListed bool      // the look under way has seen all there is
-	began    time.Time // the look under way
-	clean    time.Time // all that was sent before is in the copy; zero before the first look
-	gotOn    time.Time // when the copy last got nearer
-	wanted   time.Time // when it was asked to end with all that was sent before; zero if not
+	mu      sync.Mutex
+	applied ltx.TXID  // the last in the copy; 0 while it is first made
+	newest  ltx.TXID  // the last that was found
+	began   time.Time // the look under way; zero before it has seen all there is
+	clean   time.Time // all that was sent before is in the copy; zero before the first look
+	gotOn   time.Time // when the copy last got nearer
+	wanted  time.Time // when it was asked to end with all that was sent before; zero if not
 }
 
 // follow begins to copy a generation into a file that does not exist.
@@ -48,7 +48,7 @@ func (s *Standby) follow(ctx context.Context, g Generation, file string) (*follo
 		return nil, err
 	}
 
-	f := &follower{ReplicaClient: client, generation: g, ended: make(chan struct{}), gotOn: time.Now()}
+	f := &follower{ReplicaClient: client, generation: g, file: file, ended: make(chan struct{}), gotOn: time.Now()}
 	ctx, f.cancel = context.WithCancel(ctx)
 	o := litestream.NewRestoreOptions()
 	o.OutputPath, o.Follow, o.FollowInterval = file, true, often(followEvery, s.Interval)
@@ -72,73 +72,49 @@ func (f *follower) LTXFiles(ctx context.Context, level int, seek ltx.TXID, useMe
 		f.cancel()
 		return nil, context.Canceled
 	}
+
+	began := time.Now()
 	files, err := f.ReplicaClient.LTXFiles(ctx, level, seek-1, useMetadata)
-	return &listing{files, f}, err
+	if err != nil {
+		return nil, err
+	}
+	all, err := ltx.SliceFileIterator(files)
+	if err := errors.Join(err, files.Err()); err != nil {
+		return nil, err
+	}
+
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.began = began
+	for _, file := range all {
+		f.newest = max(f.newest, file.MaxTXID)
+	}
+	return ltx.NewFileInfoSliceIterator(all), nil
 }
 
 // beginLook takes note that all up to a number is applied, and reports whether that is enough.
 func (f *follower) beginLook(applied ltx.TXID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	hasAll := f.isListed && applied >= f.newest
+	hasAll := !f.began.IsZero() && applied >= f.newest
 	if hasAll {
 		f.clean = f.began
 	}
 	if hasAll || applied > f.applied {
 		f.gotOn = time.Now()
 	}
-	f.applied, f.began, f.isListed = applied, time.Now(), false
+	f.applied, f.began = applied, time.Time{}
 	return hasAll && !f.wanted.IsZero() && f.clean.After(f.wanted)
 }
 
-// listing is what a look finds.
-type listing struct {
-	ltx.FileIterator
-	f *follower
-}
-
-// Next implements ltx.FileIterator.
-func (l *listing) Next() bool {
-	more := l.FileIterator.Next()
-	l.f.mu.Lock()
-	defer l.f.mu.Unlock()
-	if more {
-		l.f.newest = max(l.f.newest, l.Item().MaxTXID)
-	} else {
-		l.f.isListed = l.Err() == nil
-	}
-	return more
-}
-
-// OpenLTXFile implements litestream.ReplicaClient. The first copy gets on with every byte.
-func (f *follower) OpenLTXFile(ctx context.Context, level int, first, last ltx.TXID, offset, size int64) (io.ReadCloser, error) {
-	body, err := f.ReplicaClient.OpenLTXFile(ctx, level, first, last, offset, size)
-	if err != nil {
-		return nil, err
-	}
-	return &firstCopy{body, f}, nil
-}
-
-type firstCopy struct {
-	io.ReadCloser
-	f *follower
-}
-
-// Read implements io.Reader.
-func (c *firstCopy) Read(p []byte) (int, error) {
-	n, err := c.ReadCloser.Read(p)
-	c.f.mu.Lock()
-	defer c.f.mu.Unlock()
-	if c.f.applied == 0 && n > 0 {
-		c.f.gotOn = time.Now()
-	}
-	return n, err
-}
-
-// isStalled reports whether the copy has not got on for too long.
+// isStalled reports whether the copy has not got on for too long. The first one is made in a
+// file beside it, which grows.
 func (f *follower) isStalled() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if made, err := os.Stat(f.file + ".tmp"); err == nil && time.Since(made.ModTime()) < stalledAfter {
+		return false
+	}
 	return time.Since(f.gotOn) > stalledAfter
 }
 
