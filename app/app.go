@@ -293,7 +293,7 @@ func ProviderOptions(c config.Provider, version string) provider.Options {
 func (a *App) requestOptions() rest.Options {
 	return rest.Options{
 		DB:             a.DB,
-		Plans:          apiPlans(a.Config),
+		Plans:          a.Config.Plans,
 		DefaultPlan:    config.SelfHosted,
 		CORSOrigins:    a.Config.Server.CORSOrigins,
 		TrustedProxies: a.Config.Server.TrustedProxies,

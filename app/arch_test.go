@@ -22,7 +22,7 @@ var allowed = map[string][]string{
 	"":                      {"app/cli"},
 	"app":                   {"app/api", "app/api/rest", "app/callback", "app/config", "app/console", "app/console/api", "app/datadir", "app/factor", "app/gateway", "app/limit", "app/live", "app/mcp", "app/oidc", "app/pages", "app/password", "app/replica", "app/stream", "jobs", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/push", "jobs/queue", "jobs/webhook", "storage"},
 	"app/api":               {"app/api/content", "app/api/rest", "app/api/template", "app/live", "app/stream", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/mergefield", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/rates", "jobs/rules", "storage"},
-	"app/api/rest":          {"app/limit", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/filetype", "jobs/provider", "storage"},
+	"app/api/rest":          {"app/config", "app/limit", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/filetype", "jobs/provider", "storage"},
 	"app/api/content":       {"app/api/rest", "jobs/filetype", "jobs/guard", "jobs/provider", "storage"},
 	"app/api/template":      {"app/api/content", "app/api/rest", "jobs/provisioning", "storage"},
 	"app/backup":            {"app/datadir", "storage"},

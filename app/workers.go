@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 
-	"confab/app/api/rest"
 	"confab/app/config"
 	"confab/jobs"
 	"confab/jobs/guard"
@@ -77,23 +76,6 @@ func (a *App) newWebhooks() jobs.Webhooks {
 		PerSubscription: c.PerSubscription,
 		OnAttempt:       a.metrics.observeAttempt,
 	}
-}
-
-// apiPlans returns the plans as the API applies them.
-func apiPlans(c config.Config) map[string]rest.Plan {
-	all := make(map[string]rest.Plan)
-	for name, p := range c.Plans {
-		all[name] = rest.Plan{
-			API:             p.API,
-			Customers:       p.Customers,
-			MonthlyMessages: p.MonthlyMessages,
-			RatePerSecond:   p.RatePerSecond,
-			Burst:           p.Burst,
-
-			WebhookSubscriptions: p.WebhookSubscriptions,
-		}
-	}
-	return all
 }
 
 // retention returns how long the settings keep data.

@@ -28,20 +28,13 @@ import (
 	"sync"
 	"time"
 
+	"confab/app/config"
 	"confab/app/limit"
 	"confab/storage"
 )
 
 // Plan is what an organization's plan allows.
-type Plan struct {
-	API             bool
-	Customers       bool
-	MonthlyMessages int     // 0 for no limit
-	RatePerSecond   float64 // 0 for no limit
-	Burst           int
-	// WebhookSubscriptions is how many there may be; 0 for no limit.
-	WebhookSubscriptions int
-}
+type Plan = config.Plan
 
 // Options configure a Server.
 type Options struct {
