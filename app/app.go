@@ -3,6 +3,7 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -42,21 +43,18 @@ type Options struct {
 	MasterKey string // CONFAB_MASTER_KEY, if set
 	Version   string
 	Log       *slog.Logger
-	// AllowLocalURLs admits http for URLs of this machine, and is for the sandbox.
+
+	// Only a sandbox sets these, and no setting can. AllowLocalURLs admits http for URLs of this machine.
 	AllowLocalURLs bool
-	// SimulateSignup replaces the provider's signup on the pages of setup links. The
-	// name and the number may be empty. Only a sandbox sets it, and no setting
-	// can: a real server must never show a form that invents numbers.
+	// SimulateSignup replaces the provider's signup on the pages of setup links. The name and the number may
+	// be empty. A real server must never show a form that invents numbers.
 	SimulateSignup func(name, phone string) (Signup, error)
-	// SandboxUser returns the id of the user as whom a sandbox signs in its visitors by
-	// itself. Only a sandbox sets it, and no setting can.
+	// SandboxUser returns the id of the user as whom visitors are signed in by themselves.
 	SandboxUser func() string
-	// Simulator returns what serves /_sim of the played provider, and nothing else of it,
-	// to the admins of a sandbox in the console. Only a sandbox sets it, and no setting can.
+	// Simulator returns what serves /_sim of the played provider, and nothing else of it, to admins in the console.
 	Simulator func() http.Handler
-	// Clock is the clock of a sandbox, which can be moved. Only a sandbox sets it, and no
-	// setting can.
-	Clock *storage.MovableClock
+	Clock     *storage.MovableClock // can be moved
+
 	// Supervisor is notified of start, stop and health; the zero value is none.
 	Supervisor Supervisor
 	// ACME issues the certificates for server.tls_domains; nil is Let's Encrypt.
@@ -131,41 +129,36 @@ type App struct {
 	plainListener   net.Listener // nil unless http is redirected to https
 	tls             *tls.Config  // nil for http
 	certificates    *autocert.Manager
-	draining        chan struct{} // closed when the server begins to stop
+	draining        context.Context // ends when the server begins to stop
+	drain           context.CancelFunc
 }
 
 // New locks the data directory and opens the database, the listeners and
 // everything that serves. Its errors say what the administrator can do.
 func New(o Options) (*App, error) {
-	a := &App{Options: o, dir: datadir.Dir(o.Config.DataDir), draining: make(chan struct{})}
+	a := newApp(o)
 	if err := a.open(); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
 }
 
+func newApp(o Options) *App {
+	a := &App{Options: o, dir: datadir.Dir(o.Config.DataDir)}
+	a.draining, a.drain = context.WithCancel(context.Background())
+	return a
+}
+
 // open opens the parts of the server in the order that App explains.
 func (a *App) open() error {
-	if err := a.lockDir(); err != nil {
-		return err
+	for _, step := range []func() error{
+		a.lockDir, a.openDatabase, a.openMedia, a.openReplica, a.openListeners, a.logAdvice, a.openServices,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	if err := a.openData(); err != nil {
-		return err
-	}
-	if err := a.openListeners(); err != nil {
-		return err
-	}
-
-	if err := a.warnAboutUnknownPlans(); err != nil {
-		return err
-	}
-	if err := a.warnOfNoOrganization(); err != nil {
-		return err
-	}
-	if err := a.hintAtFirstAdmin(); err != nil {
-		return err
-	}
-	return a.openServices()
+	return nil
 }
 
 // lockDir locks the data directory, unless it was locked as a standby's.
@@ -180,16 +173,11 @@ func (a *App) lockDir() (err error) {
 	return err
 }
 
-func (a *App) openData() error {
-	if err := a.openDatabase(); err != nil {
-		return err
-	}
-	a.search = storage.NewSearchIndex(a.DB, a.dir.File(storage.SearchFile), func(err error) { a.Log.Warn("search index", "error", err) })
-
-	if err := a.openMedia(); err != nil {
-		return err
-	}
-	return a.openReplica()
+// logAdvice logs what the administrator should know of the settings, now that there is a database.
+func (a *App) logAdvice() error {
+	return a.DB.View(context.Background(), func(rx *storage.Rx) error {
+		return cmp.Or(a.warnAboutUnknownPlans(rx), a.warnOfNoOrganization(rx), a.hintAtFirstAdmin(rx))
+	})
 }
 
 // openListeners binds the addresses in the settings, unless a standby has. Connections wait
@@ -274,7 +262,7 @@ func (a *App) openGateway() {
 		Wait:      a.Config.Gateway.Wait,
 		PublicURL: a.URL(),
 		AppID:     a.Config.Provider.AppID,
-		Draining:  a.draining,
+		Draining:  a.draining.Done(),
 	})
 }
 

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -110,39 +109,34 @@ func redirectToConsole(w http.ResponseWriter, _ *http.Request) {
 }
 
 // hintAtFirstAdmin logs how to invite somebody to a console that no one can sign in to.
-func (a *App) hintAtFirstAdmin() error {
+func (a *App) hintAtFirstAdmin(rx *storage.Rx) error {
 	if !a.Config.Console.Enabled || a.SandboxUser != nil {
 		return nil
 	}
-
-	return a.DB.View(context.Background(), func(rx *storage.Rx) error {
-		anybody, err := rx.AnybodyCanSignIn()
-		if err != nil || anybody {
-			return err
-		}
-
-		organizations, err := rx.OrganizationIDs(2)
-		if err == nil {
-			a.Log.Info("nobody can sign in to the console yet: " + a.Config.FirstAdminAdvice(organizations))
-		}
+	anybody, err := rx.AnybodyCanSignIn()
+	if err != nil || anybody {
 		return err
-	})
+	}
+
+	organizations, err := rx.OrganizationIDs(2)
+	if err == nil {
+		a.Log.Info("nobody can sign in to the console yet: " + a.Config.FirstAdminAdvice(organizations))
+	}
+	return err
 }
 
 // warnOfNoOrganization logs that people who come by the identity provider can be added to no
 // organization. It does not stop the start: it is only their door.
-func (a *App) warnOfNoOrganization() error {
+func (a *App) warnOfNoOrganization(rx *storage.Rx) error {
 	if !a.Config.AddsPeople() {
 		return nil
 	}
 	id := a.Config.OIDC.Organization
-	return a.DB.View(context.Background(), func(rx *storage.Rx) error {
-		_, err := rx.NamedOrganization(id)
-		if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrNoneNamed) {
-			a.Log.Warn("nobody can be added through the identity provider: oidc.organization must name an organization of this server "+
-				"('confab orgs list')", "organization", id)
-			return nil
-		}
-		return err
-	})
+	_, err := rx.NamedOrganization(id)
+	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrNoneNamed) {
+		a.Log.Warn("nobody can be added through the identity provider: oidc.organization must name an organization of this server "+
+			"('confab orgs list')", "organization", id)
+		return nil
+	}
+	return err
 }

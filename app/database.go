@@ -44,6 +44,7 @@ func (a *App) openDatabase() error {
 		return err
 	}
 	a.metrics.watchDatabase(a.DB)
+	a.search = storage.NewSearchIndex(a.DB, a.dir.File(storage.SearchFile), func(err error) { a.Log.Warn("search index", "error", err) })
 	return a.openProgress(!exists)
 }
 
@@ -99,13 +100,11 @@ func (a *App) holdBack(p storage.Progress, kept *storage.Progress, how string) (
 }
 
 func (k *progressKeeper) run(ctx context.Context) error {
-	tick := time.NewTicker(progressInterval)
-	defer tick.Stop()
-	for {
+	for tick := time.Tick(progressInterval); ; {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-tick:
 			k.keep()
 		}
 	}
@@ -159,15 +158,11 @@ const (
 // eraseDeleted empties the log of the database after deletions, until ctx ends.
 func (a *App) eraseDeleted(ctx context.Context) error {
 	erased := int64(-1) // a process that was killed may have left something
-	wait := eraseInterval
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-
-	for {
+	for wait := eraseInterval; ; {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-timer.C:
+		case <-time.After(wait):
 		}
 
 		now, emptied := a.DB.Erasures(), true
@@ -179,7 +174,6 @@ func (a *App) eraseDeleted(ctx context.Context) error {
 		} else {
 			wait = min(2*wait, eraseWait)
 		}
-		timer.Reset(wait)
 	}
 }
 

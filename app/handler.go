@@ -139,13 +139,10 @@ func (a *App) refuseCallback(w http.ResponseWriter, r *http.Request, err error) 
 // serveReady says whether requests should be sent here: not while the database cannot be read, and
 // not once the server is stopping. The line of the request in the log has the error.
 func (a *App) serveReady(w http.ResponseWriter, r *http.Request) {
-	select {
-	case <-a.draining:
+	if a.draining.Err() != nil {
 		http.Error(w, "stopping", http.StatusServiceUnavailable)
 		return
-	default:
 	}
-
 	if err := a.DB.View(r.Context(), (*storage.Rx).Ping); err != nil {
 		if owner, ok := w.(rest.FailureRecorder); ok {
 			owner.RecordFailure(err)

@@ -40,7 +40,13 @@ func (a *App) logRequest(r *http.Request, found route, seen *recordingWriter, id
 		return
 	}
 
-	level := found.levelOf(seen.status)
+	level := slog.LevelInfo
+	switch {
+	case seen.status >= 500:
+		level = slog.LevelError
+	case found.quiet:
+		level = slog.LevelDebug
+	}
 	enabled := a.Log.Enabled(r.Context(), level)
 
 	// What probes do is logged only if somebody asks for all of it; what else
@@ -71,18 +77,6 @@ func (a *App) logRequest(r *http.Request, found route, seen *recordingWriter, id
 		attrs = append(attrs, slog.Any("error", seen.failure))
 	}
 	a.Log.LogAttrs(r.Context(), level, "request", attrs...)
-}
-
-// levelOf is the level at which a request with this status is logged.
-func (rt route) levelOf(status int) slog.Level {
-	switch {
-	case status >= 500:
-		return slog.LevelError
-	case rt.quiet:
-		return slog.LevelDebug
-	default:
-		return slog.LevelInfo
-	}
 }
 
 // serveWithRecovery serves a request and answers a panic with 500. aborted says that

@@ -27,7 +27,8 @@ import (
 func newOutside(t *testing.T) (*App, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}
-	a := &App{Options: Options{Log: slog.New(slog.NewTextHandler(log, nil))}, DB: storagetest.Open(t), metrics: newMetrics(), bodies: limit.NewBodies(defaultBodyBudget)}
+	a := newApp(Options{Log: slog.New(slog.NewTextHandler(log, nil))})
+	a.DB, a.metrics, a.bodies = storagetest.Open(t), newMetrics(), limit.NewBodies(defaultBodyBudget)
 	streams, err := stream.New(a.DB)
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,8 @@ func TestAPurgeMayTakeLongerThanARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		dir := t.TempDir()
-		a := &App{Options: Options{Log: slog.New(slog.DiscardHandler)}, DB: storagetest.OpenDir(t, dir), draining: make(chan struct{})}
+		a := newApp(Options{Log: slog.New(slog.DiscardHandler)})
+		a.DB = storagetest.OpenDir(t, dir)
 		a.work = jobs.New(jobs.Options{DB: a.DB, Files: storagetest.Files(t, dir), Log: a.Log})
 		storagetest.Update(t, a.DB, func(tx *storage.Tx) error {
 			calls := make([]storage.APICall, 1000)

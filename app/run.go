@@ -36,7 +36,7 @@ func (a *App) Run(ctx context.Context) error {
 
 	// From here on /readyz answers 503, so that a proxy sends nothing new, and
 	// purges for other commands are broken off.
-	close(a.draining)
+	a.drain()
 
 	var errs []error
 	for range parts {

@@ -103,12 +103,6 @@ func newHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 // withDraining is a context that ends when the server begins to stop, too.
 func (a *App) withDraining(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(parent)
-	go func() {
-		select {
-		case <-a.draining:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
+	stop := context.AfterFunc(a.draining, cancel)
+	return ctx, func() { stop(); cancel() }
 }

@@ -22,7 +22,7 @@ import (
 // ServeStandby keeps a copy of what the server at replica.url sends until ctx ends, or until
 // it is promoted: from then on it is the server, on the same listener.
 func ServeStandby(ctx context.Context, o Options) error {
-	a := &App{Options: o, dir: datadir.Dir(o.Config.DataDir), draining: make(chan struct{})}
+	a := newApp(o)
 	promoted, by, err := a.standBy(ctx)
 	if err == nil && promoted {
 		err = a.runPromoted(ctx, by)

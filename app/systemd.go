@@ -53,14 +53,11 @@ func (a *App) pingWatchdog(ctx context.Context) error {
 		return nil
 	}
 
-	tick := time.NewTicker(a.Supervisor.Watchdog / 3)
-	defer tick.Stop()
-
-	for {
+	for tick := time.Tick(a.Supervisor.Watchdog / 3); ; {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-tick:
 		}
 
 		// The results do not matter: a database that refuses quickly is not a process that hangs.

@@ -1,8 +1,6 @@
 package app
 
 import (
-	"context"
-
 	"confab/app/config"
 	"confab/jobs"
 	"confab/jobs/guard"
@@ -101,14 +99,12 @@ func quotas(c config.Config) map[string]int {
 
 // warnAboutUnknownPlans logs the organizations whose plan is not in the settings
 // any more. They are served as self_hosted rather than cut off.
-func (a *App) warnAboutUnknownPlans() error {
-	return a.DB.View(context.Background(), func(rx *storage.Rx) error {
-		all, err := rx.Organizations()
-		for _, o := range all {
-			if _, known := a.Config.Plans[o.Plan]; !known {
-				a.Log.Warn("an organization's plan is not in the settings", "org", o.PublicID, "plan", o.Plan)
-			}
+func (a *App) warnAboutUnknownPlans(rx *storage.Rx) error {
+	all, err := rx.Organizations()
+	for _, o := range all {
+		if _, known := a.Config.Plans[o.Plan]; !known {
+			a.Log.Warn("an organization's plan is not in the settings", "org", o.PublicID, "plan", o.Plan)
 		}
-		return err
-	})
+	}
+	return err
 }
