@@ -126,7 +126,7 @@ func (c *connections) track(h http.Handler) http.Handler {
 		conn.last.Store(request)
 
 		if r.ProtoMajor != 2 {
-			request.SetPlace(conn.request)
+			request.Place = conn.request
 			h.ServeHTTP(w, r)
 			return
 		}
@@ -136,7 +136,7 @@ func (c *connections) track(h http.Handler) http.Handler {
 			panic(http.ErrAbortHandler)
 		}
 		defer place.Remove()
-		request.SetPlace(place)
+		request.Place = place
 
 		var current atomic.Pointer[limit.Request]
 		current.Store(request)

@@ -22,15 +22,12 @@ const connectionCost = 16 << 10
 //     too large by itself, is not read on: its reader gets ErrExhausted, and the client is
 //     asked to come again.
 //   - A body that has arrived is not ended any more.
-type Bodies struct{ set *EvictingSet }
+type Bodies struct{ *EvictingSet }
 
 // NewBodies makes room for bodies of so many bytes together.
 func NewBodies(size int64) *Bodies {
 	return &Bodies{NewEvictingSet(SetOptions{Max: size, Reserve: size / 10})}
 }
-
-// Used is how many bytes bodies count for now.
-func (b *Bodies) Used() int64 { return b.set.Used() }
 
 // Count returns the request with a body that counts as it is read, until release is
 // called. The request itself stays as it is: the server looks at its body to decide
@@ -40,7 +37,7 @@ func (b *Bodies) Count(r *http.Request) (counted *http.Request, release func()) 
 		return r, func() {}
 	}
 
-	body := &countedBody{ReadCloser: r.Body, set: b.set, request: RequestOf(r.Context())}
+	body := &countedBody{ReadCloser: r.Body, set: b.EvictingSet, request: RequestOf(r.Context())}
 	counted = new(http.Request)
 	*counted = *r
 	counted.Body = body

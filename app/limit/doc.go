@@ -25,8 +25,8 @@
 // holder releases it. A holder that must no longer be ended calls Keep.
 //
 // Beside them, for how often something may happen: Buckets are token buckets by key, a
-// Quota counts within a minute, a Daily within any 24 hours, and a Throttle makes those wait
-// who fail again and again. All forget keys rather than grow, and everything at a restart.
+// Quota counts within a minute, a Daily within any 24 hours, a Once knows what has happened, and
+// a Throttle makes those wait who fail again and again. All forget keys rather than grow, and everything at a restart.
 //
 // Each Semaphore and EvictingSet has one mutex, which guards its ledger and queues. It is
 // never held while something else is called or waited for.

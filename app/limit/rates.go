@@ -2,6 +2,7 @@ package limit
 
 import (
 	"container/list"
+	"slices"
 	"sync"
 	"time"
 
@@ -9,21 +10,11 @@ import (
 )
 
 // Buckets are token buckets by key. One that is forgotten leaves its key with a full bucket.
-type Buckets[K comparable] struct {
-	mu     sync.Mutex
-	recent recent[K, *rate.Limiter]
-}
-
-// NewBuckets makes Buckets that have no keys yet.
-func NewBuckets[K comparable]() *Buckets[K] {
-	return &Buckets[K]{recent: newRecent[K, *rate.Limiter]()}
-}
+// The zero value has no keys yet.
+type Buckets[K comparable] struct{ recent recent[K, *rate.Limiter] }
 
 // Of is the bucket of a key, with that rate and that size.
 func (b *Buckets[K]) Of(key K, perSecond float64, burst int) *rate.Limiter {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-
 	limiter := b.recent.of(key, func() *rate.Limiter { return rate.NewLimiter(rate.Limit(perSecond), burst) })
 	if limiter.Limit() != rate.Limit(perSecond) {
 		limiter.SetLimit(rate.Limit(perSecond))
@@ -34,11 +25,21 @@ func (b *Buckets[K]) Of(key K, perSecond float64, burst int) *rate.Limiter {
 	return limiter
 }
 
+// Once remembers what has happened that may happen once. The zero value remembers nothing.
+type Once[K comparable] struct{ recent recent[K, bool] }
+
+// First reports whether something happens for the first time.
+func (o *Once[K]) First(key K) (first bool) {
+	o.recent.of(key, func() bool { first = true; return true })
+	return first
+}
+
 // maxRecent bounds the memory of a recent.
 const maxRecent = 10_000
 
 // recent are values by key. Of too many keys the one that was longest not used is forgotten.
 type recent[K comparable, V any] struct {
+	mu    sync.Mutex
 	order list.List // of entries, the last used first
 	found map[K]*list.Element
 }
@@ -48,12 +49,13 @@ type entry[K comparable, V any] struct {
 	value V
 }
 
-func newRecent[K comparable, V any]() recent[K, V] {
-	return recent[K, V]{found: make(map[K]*list.Element)}
-}
-
 // of is the value of a key, which fresh makes if there is none.
 func (r *recent[K, V]) of(key K, fresh func() V) V {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.found == nil {
+		r.found = make(map[K]*list.Element)
+	}
 	at := r.found[key]
 	if at == nil {
 		if len(r.found) >= maxRecent {
@@ -77,16 +79,13 @@ type Daily[K comparable] struct {
 	recent recent[K, *day]
 }
 
-// day is what a key has had in each of the last hours.
-type day struct {
-	hours  [countedHours]int64 // by the number of the hour, modulo their number
-	newest int64
-}
+// day is what a key has had in the last hours, the earliest first.
+type day []*counted
+
+type counted struct{ hour, n int64 }
 
 // NewDaily makes a Daily in which nothing was counted.
-func NewDaily[K comparable]() *Daily[K] {
-	return &Daily[K]{began: time.Now(), recent: newRecent[K, *day]()}
-}
+func NewDaily[K comparable]() *Daily[K] { return &Daily[K]{began: time.Now()} }
 
 // Take counts n for a key that may have most in a day. Undo takes it back, if it was not used
 // in the end. Nil means that it was not counted, and wait how long it will be too much.
@@ -96,47 +95,39 @@ func (d *Daily[K]) Take(key K, n, most int64) (undo func(), wait time.Duration) 
 
 	of := d.recent.of(key, func() *day { return new(day) })
 	hour := int64(time.Since(d.began) / time.Hour)
-	of.forgetUntil(hour)
-	if free := of.freeAt(n, most); free > hour {
+	*of = slices.DeleteFunc(*of, func(c *counted) bool { return c.hour <= hour-countedHours })
+	if free := of.freeAt(hour, n, most); free > hour {
 		return nil, time.Until(d.began.Add(time.Duration(free) * time.Hour))
 	}
 
-	of.hours[hour%countedHours] += n
+	if len(*of) == 0 || (*of)[len(*of)-1].hour < hour {
+		*of = append(*of, &counted{hour: hour})
+	}
+	now := (*of)[len(*of)-1]
+	now.n += n
 	return func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if of.newest < hour+countedHours {
-			of.hours[hour%countedHours] -= n
-		}
+		now.n -= n
 	}, 0
-}
-
-// forgetUntil forgets what is more than a day before an hour.
-func (d *day) forgetUntil(hour int64) {
-	for h := max(d.newest+1, hour-countedHours+1); h <= hour; h++ {
-		d.hours[h%countedHours] = 0
-	}
-	d.newest = hour
 }
 
 // freeAt is the hour from which on n more is not too much. What is too much for any day has to
 // wait for one.
-func (d *day) freeAt(n, most int64) int64 {
-	for _, counted := range d.hours {
-		n += counted
+func (d day) freeAt(hour, n, most int64) int64 {
+	for _, c := range d {
+		n += c.n
 	}
-
-	if n <= most {
-		return d.newest
-	}
-
-	for h := max(0, d.newest-countedHours+1); h < d.newest; h++ {
-		n -= d.hours[h%countedHours]
-		if n <= most {
-			return h + countedHours
+	for free, i := hour, 0; ; i++ {
+		switch {
+		case n <= most:
+			return free
+		case i == len(d):
+			return hour + countedHours
 		}
+		n -= d[i].n
+		free = d[i].hour + countedHours
 	}
-	return d.newest + countedHours
 }
 
 // Quota is how often something may happen in a minute: in all, and for each key fewer, so

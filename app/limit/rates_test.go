@@ -14,7 +14,7 @@ import (
 func TestEachKeyHasABucket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		b := NewBuckets[string]()
+		b := new(Buckets[string])
 		for range 3 {
 			is.True(b.Of("a", 1, 3).Allow())
 		}
@@ -152,4 +152,16 @@ func TestTheThrottleIsBounded(t *testing.T) {
 	group.Wait()
 	is.True(len(w.all) <= maxEntries)
 	is.True(w.Wait("attacker") > 0) // those who wait are forgotten last
+}
+
+func TestWhatMayHappenOnce(t *testing.T) {
+	is := is.New(t)
+	var o Once[string]
+	is.True(o.First("a"))
+	is.True(!o.First("a"))
+	for i := range maxRecent {
+		is.True(o.First(fmt.Sprint(i)))
+	}
+	is.True(o.First("a")) // more than are remembered
+	is.Equal(len(o.recent.found), maxRecent)
 }

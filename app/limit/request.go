@@ -12,7 +12,7 @@ import (
 // requests, it can be ended from outside, and who makes it may become known while it is
 // served. That of a server without limits holds nothing.
 type Request struct {
-	place *Member
+	Place *Member // among the open requests; nil if it has none
 
 	mu         sync.Mutex
 	response   http.ResponseWriter // nil when the request is done: then it must not be used
@@ -39,13 +39,10 @@ func RequestOf(ctx context.Context) *Request {
 	return new(Request)
 }
 
-// SetPlace sets the place among the open requests.
-func (q *Request) SetPlace(place *Member) { q.place = place }
-
 // LeavePlace takes the request out of the open requests: it lasts, and is counted elsewhere.
 func (q *Request) LeavePlace() {
-	if q.place != nil {
-		q.place.Remove()
+	if q.Place != nil {
+		q.Place.Remove()
 	}
 }
 
@@ -58,8 +55,8 @@ func (q *Request) Holder() Holder {
 
 // Identify says who makes the request. What it holds is then that holder's.
 func (q *Request) Identify(h Holder) {
-	if q.place != nil {
-		q.place.Identify(h)
+	if q.Place != nil {
+		q.Place.Identify(h)
 	}
 
 	q.mu.Lock()

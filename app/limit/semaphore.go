@@ -26,8 +26,8 @@ type Semaphore struct {
 	SemaphoreOptions
 	mu sync.Mutex
 	ledger
-	waiting [2][]*queue // of strangers and of the known, each in the order in which they are served
-	turn    int         // which of the two is served next
+	waiting   []*queue // in the order in which they are served
+	knownNext bool     // whether one of the known is served next, or a stranger
 }
 
 // queue is those of one group who wait, in the order in which they came.
@@ -126,72 +126,61 @@ func (p *Permit) Release() {
 	s.grant() // also for a permit that only waited: others may have waited after it
 }
 
-// ring is the index of the queues that a holder waits in.
-func (h Holder) ring() int {
-	if h.Known {
-		return 1
-	}
-	return 0
+// queueOf is the index of a group's queue; -1 if there is none.
+func (s *Semaphore) queueOf(group Holder) int {
+	return slices.IndexFunc(s.waiting, func(q *queue) bool { return q.group == group })
 }
 
 // enqueue lets a permit wait as the last of its group.
 func (s *Semaphore) enqueue(p *Permit) {
-	ring, group := &s.waiting[p.holder.ring()], p.holder.whole()
-	i := slices.IndexFunc(*ring, func(q *queue) bool { return q.group == group })
+	i := s.queueOf(p.holder.whole())
 	if i < 0 {
-		i = len(*ring)
-		*ring = append(*ring, &queue{group: group})
+		i = len(s.waiting)
+		s.waiting = append(s.waiting, &queue{group: p.holder.whole()})
 	}
-	(*ring)[i].permits = append((*ring)[i].permits, p)
+	s.waiting[i].permits = append(s.waiting[i].permits, p)
 }
 
 // dequeue takes a permit out of its queue, if it waits.
 func (s *Semaphore) dequeue(p *Permit) {
-	ring, group := &s.waiting[p.holder.ring()], p.holder.whole()
-	i := slices.IndexFunc(*ring, func(q *queue) bool { return q.group == group })
+	i := s.queueOf(p.holder.whole())
 	if i < 0 {
 		return
 	}
-
-	q := (*ring)[i]
+	q := s.waiting[i]
 	q.permits = slices.DeleteFunc(q.permits, func(other *Permit) bool { return other == p })
 	if len(q.permits) == 0 {
-		*ring = slices.Delete(*ring, i, i+1)
+		s.waiting = slices.Delete(s.waiting, i, i+1)
 	}
 }
 
-// grant admits those that are next, as long as there is room.
+// grant admits those that are next, as long as there is room. A group that was served goes to the end.
 func (s *Semaphore) grant() {
-	for {
-		q := s.next()
-		if q == nil || s.used+q.permits[0].weight > s.Total {
+	for i := s.next(); i >= 0; i = s.next() {
+		q := s.waiting[i]
+		p := q.permits[0]
+		if s.used+p.weight > s.Total {
 			return
 		}
+		s.waiting = append(slices.Delete(s.waiting, i, i+1), q)
+		s.knownNext = !q.group.Known
 
-		p := q.permits[0]
 		s.dequeue(p)
 		s.insert(&p.hold)
 		close(p.granted)
-
-		// The group goes to the end of its ring, and the other ring is next.
-		ring := &s.waiting[p.holder.ring()]
-		if i := slices.Index(*ring, q); i >= 0 {
-			*ring = append(slices.Delete(*ring, i, i+1), q)
-		}
-		s.turn = 1 - p.holder.ring()
 	}
 }
 
-// next is the queue to serve next: the first whose group has room in its share.
-func (s *Semaphore) next() *queue {
-	for _, ring := range [][]*queue{s.waiting[s.turn], s.waiting[1-s.turn]} {
-		for _, q := range ring {
-			if s.hasShare(q) {
-				return q
-			}
-		}
+// next is the index of the queue to serve next: the first whose group has room in its share, of
+// those whose turn it is if there is one; -1 if there is none.
+func (s *Semaphore) next() int {
+	first := func(known bool) int {
+		return slices.IndexFunc(s.waiting, func(q *queue) bool { return q.group.Known == known && s.hasShare(q) })
 	}
-	return nil
+	if i := first(s.knownNext); i >= 0 {
+		return i
+	}
+	return first(!s.knownNext)
 }
 
 // hasShare reports whether the share of a group has room for the first of its queue, and that

@@ -107,7 +107,7 @@ func FuzzVisit(f *testing.F) {
 			r.URL.Path, r.URL.RawPath, r.Host = OnboardPath+strings.ReplaceAll(path, here, d.token), "", host
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			rec := httptest.NewRecorder()
-			d.pages.visits = limit.NewBuckets[string]() // no one comes too often
+			d.pages.visits = new(limit.Buckets[string]) // no one comes too often
 			d.pages.ServeHTTP(rec, r)
 			if rec.Code >= 500 || rec.Code < 200 {
 				t.Fatalf("%s %q %q: %d", method, path, form, rec.Code)

@@ -98,7 +98,7 @@ func NewOnboard(o OnboardOptions) *Onboard {
 	p := &Onboard{
 		OnboardOptions: o,
 		page:           template.Must(parsed.ParseFS(onboardFiles, "templates/onboard.html")),
-		visits:         limit.NewBuckets[string](),
+		visits:         new(limit.Buckets[string]),
 		origins:        http.NewCrossOriginProtection(),
 		signupWait:     signupWait,
 	}

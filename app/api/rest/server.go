@@ -82,7 +82,7 @@ func New(o Options) *Server {
 	strangers := newStrangerQuota()
 	return &Server{
 		Options:    o,
-		buckets:    limit.NewBuckets[limit.Holder](),
+		buckets:    new(limit.Buckets[limit.Holder]),
 		made:       limit.NewDaily[madeBy](),
 		strangers:  strangers,
 		APILog:     newCallLog(o.DB, o.Log, strangers),
