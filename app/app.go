@@ -214,10 +214,11 @@ func (a *App) openServices() (err error) {
 	a.api = api.New(rest.New(a.requestOptions()), a.apiOptions(a.work.Accounts))
 	a.metrics.watchStreams(a.streams)
 
+	a.media = &pages.Media{DB: a.DB, Files: a.files, WriteError: a.api.WriteError}
 	a.docs = pages.NewDocs(pages.DocsOptions{
 		Description: api.OpenAPIDocument(),
 		BaseURL:     a.URL() + "/v1",
-		WriteError:  a.refusePage,
+		WriteError:  a.api.WriteError,
 	})
 	a.hosts = a.findHosts()
 	a.openOnboard()

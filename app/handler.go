@@ -100,8 +100,8 @@ func (a *App) refuseFetch(w http.ResponseWriter, r *http.Request) {
 // readOnly refuses every method but GET and HEAD.
 func (a *App) readOnly(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			a.api.WriteError(w, r, &rest.Error{Code: rest.MethodNotAllowed, Message: "This path accepts GET and HEAD.", Allow: "GET, HEAD"})
+		if err := pages.RefuseMethod(r); err != nil {
+			a.api.WriteError(w, r, err)
 			return
 		}
 		serve(w, r)

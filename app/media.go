@@ -1,14 +1,10 @@
 package app
 
 import (
-	"errors"
-	"net/http"
 	"time"
 
-	"confab/app/api/rest"
 	"confab/app/config"
 	"confab/app/datadir"
-	"confab/app/pages"
 	"confab/jobs/guard"
 	"confab/storage"
 )
@@ -16,7 +12,7 @@ import (
 // fetchTimeout limits the download of a file that an API client names by URL.
 const fetchTimeout = 60 * time.Second
 
-// openMedia opens the directories of media and of imports, and what serves and downloads files.
+// openMedia opens the directories of media and of imports, and what downloads files.
 func (a *App) openMedia() (err error) {
 	if a.files, err = OpenMediaFiles(a.dir, a.Config.Media); err != nil {
 		return err
@@ -32,7 +28,6 @@ func (a *App) openMedia() (err error) {
 		Redirects:     guard.MaxRedirects,
 		Timeout:       fetchTimeout,
 	})
-	a.media = &pages.Media{DB: a.DB, Files: a.files, WriteError: a.refusePage}
 	return nil
 }
 
@@ -56,15 +51,4 @@ func (a *App) objectsKept() time.Duration {
 		return 0
 	}
 	return a.Config.Replica.Keep + a.Config.Replica.SnapshotEvery
-}
-
-// refusePage answers a request for a page that cannot be shown, in the form of the API's errors.
-func (a *App) refusePage(w http.ResponseWriter, r *http.Request, err error) {
-	switch {
-	case errors.Is(err, pages.ErrMethodNotAllowed):
-		err = &rest.Error{Code: rest.MethodNotAllowed, Message: "This path accepts GET and HEAD.", Allow: "GET, HEAD"}
-	case errors.Is(err, pages.ErrPageNotFound):
-		err = &rest.Error{Code: rest.ResourceNotFound, Message: "There is no such page."}
-	}
-	a.api.WriteError(w, r, err)
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"net"
+	"net/url"
 	"slices"
 
 	"confab/app/pages"
@@ -54,5 +55,8 @@ func (a *App) findHosts() pages.Hosts {
 	if host, _, err := net.SplitHostPort(a.Config.Server.Listen); err == nil {
 		names = append(names, host)
 	}
-	return pages.NewHosts(a.URL(), names...)
+	if u, err := url.Parse(a.URL()); err == nil {
+		names = append(names, u.Hostname())
+	}
+	return names
 }

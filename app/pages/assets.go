@@ -1,20 +1,20 @@
 package pages
 
 import (
-	"crypto/sha256"
-	"embed"
-	"encoding/hex"
-	"io/fs"
-	"mime"
+	_ "embed"
 	"net/http"
 	"path"
 	"strings"
 
+	"confab/app/pages/reference"
 	"confab/app/theme"
 )
 
-//go:embed assets
-var assetFiles embed.FS
+//go:embed assets/onboard.css
+var onboardStyle []byte
+
+//go:embed assets/onboard.js
+var onboardScript []byte
 
 // asset is a file of the pages, under a name that changes with its content.
 type asset struct {
@@ -25,52 +25,18 @@ type asset struct {
 // assets are the files of the pages by the name that they are served under.
 type assets map[string]asset
 
-// readAssets reads all files. paths maps the name of a file in this package to the path
-// under which it is served.
-func readAssets() (files assets, paths map[string]string) {
+// newAssets makes all files. paths maps the plain name of a file to the path under which it is served.
+func newAssets() (files assets, paths map[string]string) {
 	files, paths = make(assets), make(map[string]string)
-	names, err := fs.Glob(assetFiles, "assets/*")
-	if err != nil {
-		panic(err) // only for a bad pattern
+	for name, content := range map[string][]byte{
+		"onboard.css": theme.WithTokens(onboardStyle), "onboard.js": onboardScript, "icon.svg": theme.Icon,
+	} {
+		extension := path.Ext(name)
+		served := strings.TrimSuffix(name, extension) + "-" + reference.Version(content)[:12] + extension
+		files[served] = asset{theme.ContentTypes[extension], content}
+		paths[name] = OnboardPath + "assets/" + served
 	}
-
-	add := func(base string, content []byte) {
-		sum := sha256.Sum256(content)
-		extension := path.Ext(base)
-		served := strings.TrimSuffix(base, extension) + "-" + hex.EncodeToString(sum[:6]) + extension
-		files[served] = asset{contentTypeOf(extension), content}
-		paths[base] = OnboardPath + "assets/" + served
-	}
-
-	for _, name := range names {
-		content, err := assetFiles.ReadFile(name)
-		if err != nil {
-			panic(err) // embedded files can always be read
-		}
-		if path.Ext(name) == ".css" {
-			content = theme.WithTokens(content)
-		}
-		add(path.Base(name), content)
-	}
-	add("icon.svg", theme.Icon)
 	return files, paths
-}
-
-// contentTypeOf returns the media type for an extension. The common ones are listed
-// here, because the tables of some systems lack them.
-func contentTypeOf(extension string) string {
-	switch extension {
-	case ".html":
-		return "text/html; charset=utf-8"
-	case ".css":
-		return "text/css; charset=utf-8"
-	case ".js":
-		return "text/javascript; charset=utf-8"
-	case ".svg":
-		return "image/svg+xml"
-	default:
-		return mime.TypeByExtension(extension)
-	}
 }
 
 // serve serves a file of the pages. Its name contains a hash of its content, so

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
-	"errors"
 	"net/http"
 	"path"
 	"strings"
 	"sync"
 	"time"
 
+	"confab/app/api/rest"
 	"confab/app/pages/guides"
 	"confab/app/pages/reference"
 	"confab/app/theme"
@@ -75,43 +75,33 @@ func (d *Docs) build() (map[string]docsFile, error) {
 	}
 
 	files := map[string]docsFile{
-		DocsPath:               {contentType: contentTypeOf(".html"), plain: page},
-		DocsPath + "/page.css": {contentType: contentTypeOf(".css"), plain: reference.Style()},
-		DocsPath + "/page.js":  {contentType: contentTypeOf(".js"), plain: reference.Script},
-		DocsPath + "/theme.js": {contentType: contentTypeOf(".js"), plain: theme.Script},
+		DocsPath:               {contentType: theme.ContentTypes[".html"], plain: page},
+		DocsPath + "/page.css": {contentType: theme.ContentTypes[".css"], plain: reference.Style()},
+		DocsPath + "/page.js":  {contentType: theme.ContentTypes[".js"], plain: reference.Script},
+		DocsPath + "/theme.js": {contentType: theme.ContentTypes[".js"], plain: theme.Script},
 	}
 	for name, content := range rendered {
 		extension := cmp.Or(path.Ext(name), ".html")
-		files[GuidesPath+name] = docsFile{contentType: contentTypeOf(extension), plain: content}
+		files[GuidesPath+name] = docsFile{contentType: theme.ContentTypes[extension], plain: content}
 	}
 
 	for at, f := range files {
-		f.etag = `"` + reference.Version(f.plain) + `"`
-
 		var gzipped bytes.Buffer
 		z := gzip.NewWriter(&gzipped)
-		if _, err := z.Write(f.plain); err != nil {
-			return nil, err
-		}
-		if err := z.Close(); err != nil {
-			return nil, err
-		}
-		f.gzipped = gzipped.Bytes()
+		z.Write(f.plain) // to memory, which cannot fail
+		z.Close()
+		f.etag, f.gzipped = `"`+reference.Version(f.plain)+`"`, gzipped.Bytes()
 		files[at] = f
 	}
 	return files, nil
 }
 
-// ErrPageNotFound means that there is nothing at a path.
-var ErrPageNotFound = errors.New("there is no such page")
-
 // ServeHTTP answers one request.
 func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		d.WriteError(w, r, ErrMethodNotAllowed)
+	if err := RefuseMethod(r); err != nil {
+		d.WriteError(w, r, err)
 		return
 	}
-
 	switch r.URL.Path {
 	case DocsPath + "/":
 		http.Redirect(w, r, DocsPath, http.StatusMovedPermanently)
@@ -128,7 +118,7 @@ func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f, ok := files[r.URL.Path]
 	if !ok {
-		d.WriteError(w, r, ErrPageNotFound)
+		d.WriteError(w, r, &rest.Error{Code: rest.ResourceNotFound, Message: "There is no such page."})
 		return
 	}
 

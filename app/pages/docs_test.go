@@ -11,6 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"confab/app/api"
+	"confab/app/api/rest"
 	"confab/app/pages"
 )
 
@@ -19,14 +20,7 @@ func newDocs(t *testing.T) string {
 	t.Helper()
 	docs := pages.NewDocs(pages.DocsOptions{Description: api.OpenAPIDocument(), BaseURL: "https://chat.example.com/v1",
 		WriteError: func(w http.ResponseWriter, _ *http.Request, err error) {
-			switch err {
-			case pages.ErrMethodNotAllowed:
-				http.Error(w, "no", http.StatusMethodNotAllowed)
-			case pages.ErrPageNotFound:
-				http.Error(w, "none", http.StatusNotFound)
-			default:
-				http.Error(w, err.Error(), http.StatusInternalServerError)
-			}
+			http.Error(w, err.Error(), rest.AsError(err).Status())
 		}})
 	server := httptest.NewServer(docs)
 	t.Cleanup(server.Close)

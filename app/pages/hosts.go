@@ -4,21 +4,12 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 )
 
 // Hosts are the host names under which pages are served, besides those of this machine.
 type Hosts []string
-
-// NewHosts returns the names and the host of a public URL.
-func NewHosts(publicURL string, names ...string) Hosts {
-	if u, err := url.Parse(publicURL); err == nil {
-		names = append(slices.Clone(names), u.Hostname())
-	}
-	return names
-}
 
 // Contains reports whether a Host header names this machine or one of the hosts. Anything
 // else may be DNS rebinding: a page elsewhere whose name resolves to our address, and

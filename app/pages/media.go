@@ -4,7 +4,6 @@ package pages
 
 import (
 	"encoding/base64"
-	"errors"
 	"mime"
 	"net/http"
 	"net/url"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"confab/app/api/rest"
 	"confab/app/limit"
 	"confab/storage"
 )
@@ -19,8 +19,13 @@ import (
 // mediaWriteTimeout is enough for the largest file on a slow line.
 const mediaWriteTimeout = 15 * time.Minute
 
-// ErrMethodNotAllowed means that the method of a request is neither GET nor HEAD.
-var ErrMethodNotAllowed = errors.New("pages are only read")
+// RefuseMethod is the error of a request that is neither GET nor HEAD; nil for those.
+func RefuseMethod(r *http.Request) error {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
+	}
+	return &rest.Error{Code: rest.MethodNotAllowed, Message: "This path accepts GET and HEAD.", Allow: "GET, HEAD"}
+}
 
 // Media serves hosted files at /media/{token} and /media/{token}/{filename}. The token
 // is the permission to read; nothing that is served runs in a browser.
@@ -39,20 +44,15 @@ func (p *Media) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve writes the file. It returns an error only before anything is written.
 func (p *Media) serve(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return ErrMethodNotAllowed
+	if err := RefuseMethod(r); err != nil {
+		return err
 	}
-
 	token, ok := mediaToken(r.URL.Path)
 	if !ok {
 		return storage.ErrNotFound
 	}
 
-	var m storage.Media
-	err := p.DB.View(r.Context(), func(rx *storage.Rx) (err error) {
-		m, err = rx.MediaByToken(token)
-		return err
-	})
+	m, err := storage.Query(r.Context(), p.DB, func(rx *storage.Rx) (storage.Media, error) { return rx.MediaByToken(token) })
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/app/pages"
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -37,14 +38,7 @@ func newSite(t *testing.T) *site {
 	server := httptest.NewServer(&pages.Media{
 		DB: s.db, Files: s.files,
 		WriteError: func(w http.ResponseWriter, _ *http.Request, err error) {
-			switch err {
-			case storage.ErrNotFound:
-				http.Error(w, "none", http.StatusNotFound)
-			case pages.ErrMethodNotAllowed:
-				http.Error(w, "no", http.StatusMethodNotAllowed)
-			default:
-				http.Error(w, "broken", http.StatusInternalServerError)
-			}
+			http.Error(w, err.Error(), rest.AsError(err).Status())
 		},
 	})
 	t.Cleanup(server.Close)

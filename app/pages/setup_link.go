@@ -102,7 +102,7 @@ func NewOnboard(o OnboardOptions) *Onboard {
 		origins:        http.NewCrossOriginProtection(),
 		signupWait:     signupWait,
 	}
-	p.assets, p.paths = readAssets()
+	p.assets, p.paths = newAssets()
 	return p
 }
 
@@ -200,7 +200,7 @@ func (v *visit) loadInvitation(ctx context.Context) error {
 // serveGet shows the form, or why the link cannot be used.
 func (v *visit) serveGet() error {
 	if reason := v.invitation.Unusable(v.DB.Now()); reason != "" {
-		return v.showUnusable(reason)
+		return v.showFailed(http.StatusGone, reason)
 	}
 
 	if v.invitation.Working {

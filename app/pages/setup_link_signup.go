@@ -47,13 +47,13 @@ func (v *visit) servePost() error {
 	reason := v.invitation.Unusable(v.DB.Now())
 	switch action := v.r.PostForm.Get("action"); {
 	case reason != "":
-		return v.showUnusable(reason)
+		return v.showFailed(http.StatusGone, reason)
 	case action != "connect" && action != "cancel":
 		return v.showForm(http.StatusBadRequest, formFields{})
 	case v.invitation.Working:
 		return v.awaitOutcome() // the button was pressed twice, or it is too late to cancel
 	case action == "cancel":
-		return v.showFailed(storage.ReasonCancelled)
+		return v.showFailed(http.StatusOK, storage.ReasonCancelled)
 	}
 
 	s, entered := v.readSignup()
@@ -131,7 +131,7 @@ func (v *visit) showSignupError(err error) error {
 	}
 
 	v.Log.Warn("a signup failed", "setup_link", v.invitation.ID, "reason", e.reason, "error", e.cause)
-	return v.showFailed(e.reason)
+	return v.showFailed(http.StatusOK, e.reason)
 }
 
 // beginOnboarding exchanges the code for a token, finds the number that the token is
@@ -267,7 +267,7 @@ func (v *visit) showOutcome() error {
 	case i.Working:
 		return v.showWorking()
 	case i.FailureReason != nil:
-		return v.showFailed(*i.FailureReason)
+		return v.showFailed(http.StatusOK, *i.FailureReason)
 	}
-	return v.showFailed(storage.ReasonProvider) // the account was removed meanwhile
+	return v.showFailed(http.StatusOK, storage.ReasonProvider) // the account was removed meanwhile
 }

@@ -54,7 +54,7 @@ func newDesk(t testing.TB, link storage.SetupLink) *desk {
 		return err
 	})
 	d.pages = NewOnboard(OnboardOptions{
-		DB: d.db, Provider: client, Hosts: NewHosts("https://chat.test"), Log: slog.New(slog.DiscardHandler), ClientNetwork: func(*http.Request) string { return "192.0.2.1" },
+		DB: d.db, Provider: client, Hosts: Hosts{"chat.test"}, Log: slog.New(slog.DiscardHandler), ClientNetwork: func(*http.Request) string { return "192.0.2.1" },
 		SimulateSignup: func(name, phone string) (Signup, error) {
 			s, err := sim.Signup(name, phone)
 			return Signup{Code: s.Code, WABAID: s.WABAID, PhoneNumberID: s.PhoneNumberID}, err

@@ -1,14 +1,15 @@
 package pages
 
 import (
-	"bytes"
 	"crypto/rand"
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
+	"confab/app/theme"
 	"confab/jobs/language"
 	"confab/storage"
 )
@@ -128,16 +129,7 @@ func (v *visit) writePage(status int, p page) error {
 	p.Sandbox, p.Assets, p.Language = v.SimulateSignup != nil, v.paths, v.language
 	p.Title, p.Text = v.say(p.Title), v.say(p.Text, p.Args...)
 
-	var b bytes.Buffer
-	if err := v.page.Execute(&b, p); err != nil {
-		v.Log.Error("could not write a setup page", "error", err)
-		http.Error(v.w, "Something went wrong on our side.", http.StatusInternalServerError)
-		return nil
-	}
-
 	h := v.w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Vary", "Accept-Language")
 	h.Set("Content-Security-Policy", v.contentPolicy(p))
 	if p.Signup != nil {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin-allow-popups") // the signup answers from a popup
@@ -146,9 +138,8 @@ func (v *visit) writePage(status int, p page) error {
 		h.Set("Refresh", "2;url="+p.Refresh)
 	}
 
-	v.w.WriteHeader(status)
-	if v.r.Method != http.MethodHead {
-		v.w.Write(b.Bytes())
+	if err := theme.WritePage(v.w, v.r, status, v.page, p); err != nil {
+		v.Log.Error("could not write a setup page", "error", err)
 	}
 	return nil
 }
@@ -163,7 +154,7 @@ func (v *visit) showForm(status int, entered formFields) error {
 		p.Form = &entered
 	case v.AppID == "" || v.ConfigID == "":
 		v.Log.Error("setup links are unavailable: provider.app_id or provider.signup_config_id is not set", "setup_link", v.invitation.ID)
-		return v.showFailed(storage.ReasonProvider)
+		return v.showFailed(http.StatusOK, storage.ReasonProvider)
 	default:
 		p.Signup = &signupData{
 			Script:      fmt.Sprintf(signupScript, v.say("en_US")),
@@ -205,14 +196,9 @@ func (v *visit) showSuccess() error {
 	return v.writePage(http.StatusOK, p)
 }
 
-// showUnusable answers the visitor of a link that cannot be used.
-func (v *visit) showUnusable(reason string) error { return v.showEnd(reason, http.StatusGone) }
-
-// showFailed answers the visitor whose signup did not connect a number.
-func (v *visit) showFailed(reason string) error { return v.showEnd(reason, http.StatusOK) }
-
-// showEnd redirects to the failure URL of the link, or shows the reason with a status.
-func (v *visit) showEnd(reason string, status int) error {
+// showFailed redirects to the failure URL of the link, or shows why no number was connected: with
+// 410 for a link that cannot be used, else with 200.
+func (v *visit) showFailed(status int, reason string) error {
 	i := v.invitation
 	if i.FailureRedirectURL != nil {
 		return v.redirectWithQuery(*i.FailureRedirectURL, "customer_id", i.CustomerID, "status", "failed", "reason", reason)
@@ -275,21 +261,10 @@ func (v *visit) redirectWithQuery(target string, pairs ...string) error {
 
 // redirect answers with 303, so that the browser follows with a GET.
 func (v *visit) redirect(target string) error {
-	v.w.Header().Set("Location", escapeHeader(target))
+	v.w.Header().Set("Location", notInHeader.ReplaceAllStringFunc(target, url.PathEscape))
 	v.w.WriteHeader(http.StatusSeeOther)
 	return nil
 }
 
-// escapeHeader percent-encodes what must not be in a header.
-func escapeHeader(target string) string {
-	var b strings.Builder
-
-	for _, c := range []byte(target) {
-		if c <= 0x20 || c >= 0x7f {
-			fmt.Fprintf(&b, "%%%02X", c)
-			continue
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
-}
+// notInHeader is what must not be in a header.
+var notInHeader = regexp.MustCompile(`[^!-~]`)
