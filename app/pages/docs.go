@@ -18,7 +18,7 @@ import (
 
 // Where the API reference is, and the index of the guides.
 const (
-	DocsPath   = "/docs"
+	DocsPath   = reference.Path
 	GuidesPath = DocsPath + "/guides/"
 )
 
@@ -56,31 +56,17 @@ func NewDocs(o DocsOptions) *Docs {
 
 // build renders everything and compresses its files, by the path of each.
 func (d *Docs) build() (map[string]docsFile, error) {
-	page, err := reference.Render(d.Description, reference.Options{
-		BaseURL:    d.BaseURL,
-		Path:       DocsPath,
-		GuidesPath: GuidesPath,
-		Guides:     guides.All(),
-	})
+	page, err := reference.Render(d.Description, d.BaseURL)
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := guides.Render(guides.Links{
-		Reference: DocsPath,
-		Style:     DocsPath + "/page.css",
-		Theme:     DocsPath + "/theme.js",
-	})
-	if err != nil {
-		return nil, err
-	}
-
 	files := map[string]docsFile{
 		DocsPath:               {contentType: theme.ContentTypes[".html"], plain: page},
 		DocsPath + "/page.css": {contentType: theme.ContentTypes[".css"], plain: reference.Style()},
 		DocsPath + "/page.js":  {contentType: theme.ContentTypes[".js"], plain: reference.Script},
 		DocsPath + "/theme.js": {contentType: theme.ContentTypes[".js"], plain: theme.Script},
 	}
-	for name, content := range rendered {
+	for name, content := range guides.Render() {
 		extension := cmp.Or(path.Ext(name), ".html")
 		files[GuidesPath+name] = docsFile{contentType: theme.ContentTypes[extension], plain: content}
 	}

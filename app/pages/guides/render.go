@@ -23,13 +23,6 @@ var style []byte
 //go:embed assets/guides.js
 var script []byte
 
-// Links are URLs outside of the guides that their pages contain.
-type Links struct {
-	Reference string // the API reference
-	Style     string // its style sheet, to which the guides add theirs
-	Theme     string // the script that applies the chosen theme
-}
-
 // Section is a part of a guide: a heading, and everything up to the next one.
 type Section struct {
 	Guide string `json:"guide"` // title of the guide
@@ -41,7 +34,6 @@ type Section struct {
 
 // page is everything that a page shows. Without a guide it is the index.
 type page struct {
-	Links
 	Groups   []Group
 	Guide    Guide
 	Body     template.HTML
@@ -51,19 +43,12 @@ type page struct {
 
 // Render returns every file by its name below the guides' path: "" is the index, and a
 // guide has its own name.
-func Render(links Links) (map[string][]byte, error) {
-	shell, err := template.New("page").Parse(pageText)
-	if err != nil {
-		return nil, err
-	}
-
+func Render() map[string][]byte {
+	shell := template.Must(template.New("page").Parse(pageText))
 	pages := []page{{}}
 	var sections []Section
 	for _, g := range All() {
-		p, err := render(g)
-		if err != nil {
-			return nil, err
-		}
+		p := render(g)
 		pages[len(pages)-1].Next = &p.Guide
 		pages = append(pages, p)
 		sections = append(sections, p.Sections...)
@@ -71,24 +56,24 @@ func Render(links Links) (map[string][]byte, error) {
 
 	files := make(map[string][]byte)
 	for _, p := range pages {
-		p.Links, p.Groups = links, Groups()
+		p.Groups = Groups()
 		var out bytes.Buffer
 		if err := shell.Execute(&out, p); err != nil {
-			return nil, err
+			panic(err) // all of it is embedded
 		}
 		files[p.Guide.Name] = out.Bytes()
 	}
 
 	// The policy of the pages lets a script ask for nothing, so it brings along what its
 	// search looks through.
-	index, err := json.Marshal(sections)
+	index, _ := json.Marshal(sections) // texts, which cannot fail
 	files["guides.js"] = bytes.Join([][]byte{[]byte("const sections = "), index, []byte(";\n"), script}, nil)
 	files["guides.css"] = style
-	return files, err
+	return files
 }
 
 // render makes HTML of a guide. Raw HTML in it is left out, which is goldmark's default.
-func render(g Guide) (page, error) {
+func render(g Guide) page {
 	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	source := []byte(g.Text)
 	document := markdown.Parser().Parse(text.NewReader(source))
@@ -106,9 +91,11 @@ func render(g Guide) (page, error) {
 	}
 
 	var body bytes.Buffer
-	err := markdown.Renderer().Render(&body, source, document)
+	if err := markdown.Renderer().Render(&body, source, document); err != nil {
+		panic(err) // all of it is embedded
+	}
 	p.Body = template.HTML(body.String())
-	return p, err
+	return p
 }
 
 // linkPages makes links between the files links between the pages.

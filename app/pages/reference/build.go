@@ -17,7 +17,6 @@ type page struct {
 	Objects        []object
 	Style, Script  string // URLs of the style sheet and the script
 	Theme          string // URL of the script that applies the chosen theme
-	GuidesPath     string
 	Guides         []guides.Guide
 }
 
@@ -88,7 +87,8 @@ type object struct {
 // which objects are links and which are described in place; the samples are collected while the
 // operations are built, and shown with the objects at the end.
 type builder struct {
-	document
+	root    *node
+	err     error // the first reference that cannot be resolved
 	base    string
 	objects map[string]bool  // schemas that have a section of their own
 	samples map[string]*node // the first example of each object

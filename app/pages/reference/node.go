@@ -22,47 +22,37 @@ type node struct {
 
 // parse reads one JSON document.
 func parse(text []byte) (*node, error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	return read(d, text)
+	n := new(node)
+	return n, json.Unmarshal(text, n)
 }
 
-func read(d *json.Decoder, text []byte) (*node, error) {
-	begin := d.InputOffset()
-	token, err := d.Token()
-	if err != nil {
-		return nil, err
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *node) UnmarshalJSON(text []byte) error {
+	n.json = bytes.Clone(text)
+	d := json.NewDecoder(bytes.NewReader(n.json))
+	d.UseNumber()
+	switch text[0] {
+	case '{':
+		n.fields = make(map[string]*node)
+	case '[':
+		n.items = []*node{}
+	default:
+		return d.Decode(&n.value)
 	}
 
-	n := &node{value: token}
-	switch token {
-	case json.Delim('{'):
-		n = &node{fields: make(map[string]*node)}
-		for d.More() {
-			key, err := d.Token()
-			if err != nil {
-				return nil, err
-			}
-			name := key.(string) // the decoder accepts nothing else
-			if n.fields[name], err = read(d, text); err != nil {
-				return nil, err
-			}
-			n.keys = append(n.keys, name)
+	_, err := d.Token()
+	for err == nil && d.More() {
+		child := new(node)
+		if n.fields != nil {
+			key, _ := d.Token() // what is no key was refused before
+			n.keys = append(n.keys, key.(string))
+			n.fields[key.(string)] = child
+		} else {
+			n.items = append(n.items, child)
 		}
-		_, err = d.Token()
-	case json.Delim('['):
-		n = &node{items: []*node{}}
-		for d.More() {
-			item, err := read(d, text)
-			if err != nil {
-				return nil, err
-			}
-			n.items = append(n.items, item)
-		}
-		_, err = d.Token()
+		err = d.Decode(child)
 	}
-	n.json = bytes.TrimLeft(text[begin:d.InputOffset()], " \t\r\n,:")
-	return n, err
+	return err
 }
 
 // get follows a path of keys, and returns nil if there is nothing. All methods work on a
@@ -111,16 +101,10 @@ func (n *node) each() iter.Seq2[string, *node] {
 	}
 }
 
-// document is a description, in which references are resolved.
-type document struct {
-	root *node
-	err  error // the first reference that cannot be resolved
-}
-
 // deref follows a reference to its end, and returns the name of what it found. A node
 // that is no reference is returned as it is. Nothing is found where a reference leads
 // nowhere; that is kept in err, so that readers of the description need not ask each time.
-func (d *document) deref(n *node) (at *node, name string) {
+func (b *builder) deref(n *node) (at *node, name string) {
 	for range 10 {
 		ref := n.text("$ref")
 		if ref == "" {
@@ -129,11 +113,11 @@ func (d *document) deref(n *node) (at *node, name string) {
 
 		path := strings.Split(strings.TrimPrefix(ref, "#/"), "/")
 		name = path[len(path)-1]
-		if n = d.root.get(path...); n == nil {
-			d.err = cmp.Or(d.err, fmt.Errorf("%s leads nowhere", ref))
+		if n = b.root.get(path...); n == nil {
+			b.err = cmp.Or(b.err, fmt.Errorf("%s leads nowhere", ref))
 			return nil, ""
 		}
 	}
-	d.err = cmp.Or(d.err, errors.New("references go round in circles"))
+	b.err = cmp.Or(b.err, errors.New("references go round in circles"))
 	return nil, ""
 }

@@ -42,20 +42,14 @@ func (b *builder) buildOperation(path string, shared []*node, method string, op 
 
 // orderExamples puts the first request and the first answer at the beginning, open, and
 // all others closed after them.
-func orderExamples(calls, answers []example) []example {
-	var first, others []example
-
+func orderExamples(calls, answers []example) (all []example) {
 	for _, list := range [][]example{calls, answers} {
-		for i, e := range list {
-			if e.Open = i == 0; e.Open {
-				first = append(first, e)
-			} else {
-				others = append(others, e)
-			}
+		if len(list) > 0 {
+			list[0].Open = true
+			all = append(all, list[0])
 		}
 	}
-
-	return append(first, others...)
+	return slices.Concat(all, calls[min(1, len(calls)):], answers[min(1, len(answers)):])
 }
 
 // parameters groups parameters by where they are: path, query or headers.

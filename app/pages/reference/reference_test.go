@@ -95,7 +95,7 @@ func TestSchemasInWords(t *testing.T) {
 		is.NoErr(err)
 		n, err := parse([]byte(schema))
 		is.NoErr(err)
-		b := &builder{document: document{root: root}}
+		b := &builder{root: root}
 		f := b.describe("x", n, false, 0)
 		is.NoErr(b.err)
 		got := f.Type
@@ -133,7 +133,7 @@ const small = `{
 
 func TestRender(t *testing.T) {
 	is := is.New(t)
-	html, err := Render([]byte(small), Options{BaseURL: "https://chat.example.com/v1", Path: "/docs"})
+	html, err := Render([]byte(small), "https://chat.example.com/v1")
 	is.NoErr(err)
 	page := string(html)
 	for _, part := range []string{
@@ -149,9 +149,9 @@ func TestRender(t *testing.T) {
 	}
 	is.True(!strings.Contains(page, "Nothing here"))
 	is.Equal(strings.Count(page, `<code>again</code> <span`) <= 2*maxDepth, true) // it ends
-	_, err = Render([]byte(strings.Replace(small, `"#/components/schemas/Id"}}]`, `"#/components/schemas/Gone"}}]`, 1)), Options{})
+	_, err = Render([]byte(strings.Replace(small, `"#/components/schemas/Id"}}]`, `"#/components/schemas/Gone"}}]`, 1)), "")
 	is.True(err != nil && strings.Contains(err.Error(), "#/components/schemas/Gone leads nowhere"))
-	_, err = Render([]byte(strings.Replace(small, `"Id": {"type": "string", "examples": ["thg_1"]}`, `"Id": {"$ref": "#/components/schemas/Id"}`, 1)), Options{})
+	_, err = Render([]byte(strings.Replace(small, `"Id": {"type": "string", "examples": ["thg_1"]}`, `"Id": {"$ref": "#/components/schemas/Id"}`, 1)), "")
 	is.True(err != nil && strings.Contains(err.Error(), "circles"))
 }
 
@@ -180,7 +180,7 @@ func checkLinks(t *testing.T, page string) {
 }
 
 func TestEveryLinkLeadsSomewhere(t *testing.T) {
-	html, err := Render([]byte(small), Options{Path: "/docs"})
+	html, err := Render([]byte(small), "")
 	is.New(t).NoErr(err)
 	checkLinks(t, string(html))
 }

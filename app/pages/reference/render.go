@@ -34,31 +34,24 @@ func Style() []byte { return theme.WithTokens(ownStyle) }
 //go:embed assets/page.js
 var Script []byte
 
-// Options are the URLs that the page contains.
-type Options struct {
-	BaseURL string // of the API, as examples call it
-	Path    string // of the page; its style and script are below it
+// Path is that of the page. Its style and script are below it, and the guides.
+const Path = "/docs"
 
-	GuidesPath string // the index of the guides; each is below it
-	Guides     []guides.Guide
-}
-
-// Render makes the page of a description.
-func Render(description []byte, o Options) ([]byte, error) {
+// Render makes the page of a description, whose examples call the API at baseURL.
+func Render(description []byte, baseURL string) ([]byte, error) {
 	root, err := parse(description)
 	if err != nil {
 		return nil, fmt.Errorf("read the description: %w", err)
 	}
 
-	b := &builder{document: document{root: root}, base: o.BaseURL}
+	b := &builder{root: root, base: baseURL}
 	p := b.buildPage()
 	if b.err != nil {
 		return nil, fmt.Errorf("describe the API: %w", b.err)
 	}
 
-	p.Style, p.Script = o.Path+"/page.css?"+Version(Style()), o.Path+"/page.js?"+Version(Script)
-	p.GuidesPath, p.Guides = o.GuidesPath, o.Guides
-	p.Theme = o.Path + "/theme.js?" + Version(theme.Script)
+	p.Style, p.Script = Path+"/page.css?"+Version(Style()), Path+"/page.js?"+Version(Script)
+	p.Theme, p.Guides = Path+"/theme.js?"+Version(theme.Script), guides.All()
 	t, err := template.New("page").Funcs(template.FuncMap{"lower": strings.ToLower, "object": splitName}).Parse(pageText)
 	if err != nil {
 		return nil, err

@@ -7,8 +7,11 @@ import (
 	"strings"
 )
 
-// inline matches the Markdown within a line that descriptions use: code, bold, links.
-var inline = regexp.MustCompile("`([^`]+)`|\\*\\*([^*]+)\\*\\*|\\[([^\\]]+)\\]\\((https?://[^)\\s]+|#[^)\\s]+)\\)")
+var (
+	code = regexp.MustCompile("`([^`]+)`")
+	bold = regexp.MustCompile(`\*\*([^*]+)\*\*`)
+	link = regexp.MustCompile(`\[([^\]]+)\]\((https?://[^)\s]+|#[^)\s]+)\)`)
+)
 
 // renderMarkdown renders the part of Markdown that descriptions use: paragraphs, lists,
 // code, bold and links.
@@ -38,32 +41,9 @@ func renderLine(text string) template.HTML {
 	return template.HTML(renderSpans(strings.Join(strings.Fields(text), " ")))
 }
 
+// renderSpans renders the Markdown within a line that descriptions use.
 func renderSpans(text string) string {
-	var out strings.Builder
-	for text != "" {
-		at := inline.FindStringSubmatchIndex(text)
-		if at == nil {
-			break
-		}
-
-		part := func(i int) string {
-			if at[2*i] < 0 {
-				return ""
-			}
-			return html.EscapeString(text[at[2*i]:at[2*i+1]])
-		}
-
-		out.WriteString(html.EscapeString(text[:at[0]]))
-		switch {
-		case part(1) != "":
-			out.WriteString("<code>" + part(1) + "</code>")
-		case part(2) != "":
-			out.WriteString("<strong>" + part(2) + "</strong>")
-		default:
-			out.WriteString(`<a href="` + part(4) + `">` + part(3) + "</a>")
-		}
-
-		text = text[at[1]:]
-	}
-	return out.String() + html.EscapeString(text)
+	text = code.ReplaceAllString(html.EscapeString(text), "<code>$1</code>")
+	text = bold.ReplaceAllString(text, "<strong>$1</strong>")
+	return link.ReplaceAllString(text, `<a href="$2">$1</a>`)
 }
