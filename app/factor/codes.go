@@ -3,11 +3,13 @@
 package factor
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base32"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,21 +100,21 @@ const (
 	// recoveryLength is how many characters one has: 80 bits, too many to guess even for
 	// someone who has stolen the hashes.
 	recoveryLength = 16
-	groupLength    = 4
 )
 
 // NewRecoveryCodes makes recovery codes, as they are shown.
 func NewRecoveryCodes() []string {
 	codes := make([]string, recoveryCodes)
 	for i := range codes {
-		text := strings.ToLower(rand.Text()[:recoveryLength])
-		var groups []string
-		for at := 0; at < recoveryLength; at += groupLength {
-			groups = append(groups, text[at:at+groupLength])
-		}
-		codes[i] = strings.Join(groups, "-")
+		codes[i] = InGroups(strings.ToLower(rand.Text()[:recoveryLength]), "-")
 	}
 	return codes
+}
+
+// InGroups is a code as people read and type it: in groups of four.
+func InGroups(code, separator string) string {
+	groups := slices.Collect(slices.Chunk([]byte(code), 4))
+	return string(bytes.Join(groups, []byte(separator)))
 }
 
 // PlainRecoveryCode is a recovery code as it is hashed, however it was typed; "" if it is none.

@@ -64,31 +64,25 @@ type Owner struct {
 	ID          string
 	Name        string // as the device shows it: the address
 	DisplayName string
-	Credentials [][]byte // as CreatePasskey returned them
-}
-
-// user is an Owner for the library.
-type user struct {
-	Owner
 	credentials []webauthn.Credential
 }
 
-func (u user) WebAuthnID() []byte                         { return []byte(u.ID) }
-func (u user) WebAuthnName() string                       { return u.Name }
-func (u user) WebAuthnDisplayName() string                { return u.DisplayName }
-func (u user) WebAuthnCredentials() []webauthn.Credential { return u.credentials }
-
-func (o Owner) user() (user, error) {
-	u := user{Owner: o}
-	for _, text := range o.Credentials {
-		var c webauthn.Credential
-		if err := json.Unmarshal(text, &c); err != nil {
-			return u, fmt.Errorf("read a passkey: %w", err)
-		}
-		u.credentials = append(u.credentials, c)
+// Add adds a credential that CreatePasskey returned.
+func (o *Owner) Add(credential []byte) error {
+	var c webauthn.Credential
+	if err := json.Unmarshal(credential, &c); err != nil {
+		return fmt.Errorf("read a passkey: %w", err)
 	}
-	return u, nil
+	o.credentials = append(o.credentials, c)
+	return nil
 }
+
+// These are what the library asks of a user.
+
+func (o Owner) WebAuthnID() []byte                         { return []byte(o.ID) }
+func (o Owner) WebAuthnName() string                       { return o.Name }
+func (o Owner) WebAuthnDisplayName() string                { return o.DisplayName }
+func (o Owner) WebAuthnCredentials() []webauthn.Credential { return o.credentials }
 
 // Ceremony is one exchange with a browser: the options go there, and the challenge must come
 // back to CreatePasskey or CheckPasskey, unread.
@@ -99,12 +93,8 @@ type Ceremony struct {
 
 // StartCreation begins to make a passkey. Devices that have one of the owner are left out.
 func (p *Passkeys) StartCreation(o Owner) (Ceremony, error) {
-	u, err := o.user()
-	if err != nil {
-		return Ceremony{}, err
-	}
-	exclude := webauthn.Credentials(u.credentials).CredentialDescriptors()
-	options, session, err := p.webauthn.BeginRegistration(u, webauthn.WithExclusions(exclude))
+	exclude := webauthn.Credentials(o.credentials).CredentialDescriptors()
+	options, session, err := p.webauthn.BeginRegistration(o, webauthn.WithExclusions(exclude))
 	if err != nil {
 		return Ceremony{}, fmt.Errorf("start a passkey: %w", err)
 	}
@@ -117,7 +107,7 @@ func (p *Passkeys) CreatePasskey(o Owner, challenge webauthn.SessionData, answer
 	if err != nil {
 		return nil, nil, refused(err)
 	}
-	c, err := p.webauthn.CreateCredential(user{Owner: o}, challenge, parsed)
+	c, err := p.webauthn.CreateCredential(o, challenge, parsed)
 	if err != nil {
 		return nil, nil, refused(err)
 	}
@@ -151,10 +141,7 @@ func (p *Passkeys) CheckPasskey(
 	c, err := p.webauthn.ValidateDiscoverableLogin(func(_, handle []byte) (webauthn.User, error) {
 		o, err := find(string(handle))
 		failed = err
-		if err != nil {
-			return nil, err
-		}
-		return o.user()
+		return o, err
 	}, challenge, parsed)
 
 	switch {

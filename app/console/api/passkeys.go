@@ -44,10 +44,12 @@ func PasskeyOwner(rx *storage.Rx, u storage.User) (o factor.Owner, rows []storag
 	rows, err = rx.UserPasskeys(u.ID)
 	for _, p := range rows {
 		credential, err := rx.PasskeyCredential(p)
+		if err == nil {
+			err = o.Add(credential)
+		}
 		if err != nil {
 			return o, rows, err
 		}
-		o.Credentials = append(o.Credentials, credential)
 	}
 	return o, rows, err
 }
