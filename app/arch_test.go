@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"app/tools/bench":       {"app/tools/rig", "jobs/guard", "jobs/queue", "jobs/webhook", "storage"},
 	"app/cli":               {"app", "app/api", "app/api/rest", "app/backup", "app/config", "app/console", "app/console/api", "app/datadir", "app/doctor", "app/mcp", "app/pages/guides", "app/replica", "app/simulator", "app/stream", "jobs", "jobs/contactsheet", "jobs/event", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/queue", "jobs/rates", "jobs/rules", "jobs/webhook", "storage", "storage/objects"},
 	"app/config":            {"storage/objects"},
-	"app/console":           {"app/api/rest", "app/console/api", "app/factor", "app/limit", "app/oidc", "app/password", "app/ticket", "jobs/language", "storage"},
+	"app/console":           {"app/api/rest", "app/console/api", "app/factor", "app/limit", "app/oidc", "app/password", "app/theme", "app/ticket", "jobs/language", "storage"},
 	"app/console/api":       {"app/api", "app/api/rest", "app/factor", "app/limit", "app/live", "app/password", "app/stream", "app/ticket", "jobs", "jobs/errorcode", "jobs/event", "jobs/guard", "jobs/language", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/push", "jobs/webhook", "storage"},
 	"app/password":          {"app/limit"},
 	"app/datadir":           {"app/config", "storage"},

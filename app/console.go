@@ -19,6 +19,10 @@ func (a *App) openConsole() {
 	if !a.Config.Console.Enabled {
 		return
 	}
+	var people *oidc.Provider
+	if a.Config.OIDC.Issuer != "" {
+		people = oidc.New(a.Config.OIDC, a.URL()+console.Path+"oidc/callback")
+	}
 
 	a.console = console.New(console.Options{
 		DB: a.DB,
@@ -37,40 +41,13 @@ func (a *App) openConsole() {
 			ClockOffset:   a.Clock.Offset,
 			Replica:       a.replicaView,
 		}),
-		PublicURL:   a.URL(),
 		KnowsHost:   a.hosts.Contains,
 		IsLocal:     func(r *http.Request) bool { return isLocalRequest(r) && pages.Hosts(nil).Contains(r.Host) },
 		SandboxUser: a.SandboxUser,
 		Simulator:   a.simulatorHandler(),
-		ClockOffset: a.Clock.Offset,
-		Provider:    a.identityProvider(),
+		Provider:    people,
 		Log:         a.Log,
 	})
-}
-
-func (a *App) identityProvider() *console.IdentityProvider {
-	c := a.Config.OIDC
-	if c.Issuer == "" {
-		return nil
-	}
-
-	return &console.IdentityProvider{
-		Provider: oidc.New(oidc.Options{
-			Issuer:       c.Issuer,
-			ClientID:     c.ClientID,
-			ClientSecret: c.ClientSecret.Reveal(),
-			Scopes:       c.Scopes,
-			RedirectURL:  a.URL() + console.Path + "oidc/callback",
-			TrustEmail:   c.TrustEmail,
-			AdminClaim:   c.AdminClaim,
-			AdminValue:   c.AdminValue,
-		}),
-		Name:         c.Name,
-		Only:         c.Only,
-		CreatesUsers: c.Create == "agent",
-		Domains:      c.Domains,
-		Organization: c.Organization,
-	}
 }
 
 // simulatorHandler serves the control surface of the sandbox's provider to the console;

@@ -16,6 +16,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 
+	"confab/app/theme"
 	"confab/jobs/language"
 )
 
@@ -31,16 +32,6 @@ var builtFiles embed.FS
 //go:embed assets
 var sourceFiles embed.FS
 
-// contentTypes are those of the assets by their extension. The tables of some systems
-// lack them.
-var contentTypes = map[string]string{
-	".css": "text/css; charset=utf-8",
-	".js":  "text/javascript; charset=utf-8",
-	".map": "application/json",
-	".png": "image/png",
-	".svg": "image/svg+xml",
-}
-
 // asset is a file as it is served.
 type asset struct {
 	served      string // its name
@@ -54,7 +45,7 @@ type asset struct {
 type assets struct {
 	byName, byServed map[string]*asset
 	chunks           map[string][]string // served names of scripts that several others import, by their language
-	sources          fs.FS               // what the source maps name; nil if there are none
+	withMaps         bool                // of the scripts, and with the modules that they name
 }
 
 // All consoles of a process have the same.
@@ -69,38 +60,29 @@ var (
 	hash = regexp.MustCompile(`-[A-Z0-9]{8}(\.\w+)$`)
 	// chunk is the name of a chunk without it. English ones have no language.
 	chunk = regexp.MustCompile(`^chunk(?:\.([\w-]+))?\.js$`)
+	// brotliCoding is how an Accept-Encoding header names it.
+	brotliCoding = regexp.MustCompile(`\bbr\b`)
 )
 
 // readAssets reads the files of a directory, in the order of their names.
 func readAssets(dir string, withMaps bool) *assets {
-	all := &assets{byName: make(map[string]*asset), byServed: make(map[string]*asset), chunks: make(map[string][]string)}
-	if withMaps {
-		all.sources = mustSub(sourceFiles, "assets")
+	all := &assets{
+		byName: make(map[string]*asset), byServed: make(map[string]*asset), chunks: make(map[string][]string), withMaps: withMaps,
 	}
-
-	files := mustSub(builtFiles, dir)
-	names, err := fs.Glob(files, "*.br")
+	names, err := fs.Glob(builtFiles, dir+"/*.br")
 	if err != nil {
 		panic(err) // only for a bad pattern
 	}
 	for _, name := range names {
-		compressed, err := fs.ReadFile(files, name)
+		compressed, err := builtFiles.ReadFile(name)
 		if err != nil {
 			panic(err) // it is embedded
 		}
-		if served := strings.TrimSuffix(name, ".br"); withMaps || path.Ext(served) != ".map" {
+		if served := strings.TrimSuffix(path.Base(name), ".br"); withMaps || path.Ext(served) != ".map" {
 			all.add(served, compressed)
 		}
 	}
 	return all
-}
-
-func mustSub(files fs.FS, dir string) fs.FS {
-	sub, err := fs.Sub(files, dir)
-	if err != nil {
-		panic(err) // only for a bad path
-	}
-	return sub
 }
 
 // assets are those of this console. In a sandbox scripts have source maps.
@@ -113,7 +95,7 @@ func (c *Console) assets() *assets {
 
 // add adds a file under the name by which it is served.
 func (all *assets) add(served string, compressed []byte) {
-	a := &asset{served: served, contentType: contentTypes[path.Ext(served)], brotli: compressed}
+	a := &asset{served: served, contentType: theme.ContentTypes[path.Ext(served)], brotli: compressed}
 	a.content = sync.OnceValue(func() []byte { return decompress(compressed) })
 	a.gzipped = sync.OnceValue(func() []byte { return gzipOf(a.content()) })
 
@@ -171,8 +153,8 @@ func (all *assets) serve(w http.ResponseWriter, r *http.Request, name string) {
 	file, ok := all.byServed[name]
 	switch {
 	case ok && (r.Method == http.MethodGet || r.Method == http.MethodHead):
-	case all.sources != nil && path.Ext(name) == ".js":
-		http.ServeFileFS(w, r, all.sources, name)
+	case all.withMaps && path.Ext(name) == ".js":
+		http.ServeFileFS(w, r, sourceFiles, "assets/"+name)
 		return
 	default:
 		http.NotFound(w, r)
@@ -188,12 +170,13 @@ func (all *assets) serve(w http.ResponseWriter, r *http.Request, name string) {
 		h.Set("SourceMap", name+".map")
 	}
 
+	// Browsers that name a coding never refuse it by q=0.
 	var content []byte
 	switch accepted := r.Header.Get("Accept-Encoding"); {
-	case accepts(accepted, "br"):
+	case brotliCoding.MatchString(accepted):
 		h.Set("Content-Encoding", "br")
 		content = file.brotli
-	case accepts(accepted, "gzip"):
+	case strings.Contains(accepted, "gzip"):
 		h.Set("Content-Encoding", "gzip")
 		content = file.gzipped()
 	default:
@@ -204,16 +187,4 @@ func (all *assets) serve(w http.ResponseWriter, r *http.Request, name string) {
 	if r.Method != http.MethodHead {
 		w.Write(content)
 	}
-}
-
-// accepts reports whether an Accept-Encoding header names a coding. Browsers that name one
-// never refuse it by q=0.
-func accepts(header, coding string) bool {
-	for one := range strings.SplitSeq(header, ",") {
-		name, _, _ := strings.Cut(one, ";")
-		if strings.TrimSpace(name) == coding {
-			return true
-		}
-	}
-	return false
 }

@@ -27,13 +27,13 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
-	"time"
 
 	"confab/app/api/rest"
 	"confab/app/console/api"
 	"confab/app/limit"
-	"confab/app/ticket"
+	"confab/app/oidc"
 	"confab/jobs/language"
 	"confab/storage"
 )
@@ -43,9 +43,8 @@ const Path = "/console/"
 
 // Options configure a Console.
 type Options struct {
-	DB        *storage.DB
-	API       *api.Server
-	PublicURL string // where the console is reached
+	DB  *storage.DB
+	API *api.Server
 	// KnowsHost reports whether a Host header names this server.
 	KnowsHost func(host string) bool
 	// IsLocal reports whether a request comes from this machine, for a name of it, and not
@@ -56,10 +55,8 @@ type Options struct {
 	SandboxUser func() string
 	// Simulator serves /_sim of the played provider of a sandbox; nil if there is none.
 	Simulator http.Handler
-	// ClockOffset is how far the clock of a sandbox was moved.
-	ClockOffset func() time.Duration
 	// Provider is the identity provider through which people can sign in; nil if there is none.
-	Provider *IdentityProvider
+	Provider *oidc.Provider
 	Log      *slog.Logger
 }
 
@@ -68,25 +65,28 @@ type Console struct {
 	Options
 	origins   *http.CrossOriginProtection
 	pages     *template.Template
-	cookies   cookieNames
+	public    *url.URL
 	deviceKey []byte
-	failed    *limit.Quota  // of failed sign-ins that are recorded
-	used      ticket.Used   // tickets that are good for one use
-	heldUp    chan struct{} // a place for each who waits because it tries too often
+	failed    *limit.Quota       // of failed sign-ins that are recorded
+	used      limit.Once[string] // tickets that are good for one use
+	heldUp    chan struct{}      // a place for each who waits because it tries too often
 }
 
 // New makes a Console.
 func New(o Options) *Console {
-	c := &Console{
+	public, err := url.Parse(o.API.PublicURL)
+	if err != nil {
+		public = new(url.URL)
+	}
+	return &Console{
 		Options:   o,
 		origins:   http.NewCrossOriginProtection(),
-		cookies:   newCookieNames(o.PublicURL),
+		pages:     parsePages(),
+		public:    public,
 		deviceKey: o.DB.DeriveKey("device cookie"),
 		failed:    limit.NewQuota(maxFailures, 1),
 		heldUp:    make(chan struct{}, maxHeldUp),
 	}
-	c.pages = parsePages()
-	return c
 }
 
 // visit is one request for a page.
@@ -121,31 +121,27 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve answers a request for a page.
 func (v *visit) serve() {
-	page, token, _ := strings.Cut(v.path, "/")
+	type methods struct{ get, post func() error }
+	pages := map[string]methods{
+		"manifest.webmanifest":        {v.showManifest, nil},
+		"sw.js":                       {v.serveWorker, nil},
+		"sign-in":                     {v.showSignIn, v.signIn},
+		"sign-in/second":              {v.showSecondStep, v.takeSecondStep},
+		"sign-in/passkey/start":       {nil, v.startPasskey},
+		"sign-in/passkey":             {nil, v.signInByPasskey},
+		"second-factor":               {v.showFactorSetup, v.setUpFactor},
+		"second-factor/passkey/start": {nil, v.startFactorPasskey},
+		"sign-out":                    {nil, v.signOut},
+	}
+	if v.Provider != nil {
+		pages["oidc/start"], pages["oidc/callback"] = methods{v.startOIDC, nil}, methods{v.finishOIDC, nil}
+	}
 
+	page, token, _ := strings.Cut(v.path, "/")
+	found, ok := pages[v.path]
 	switch {
-	case v.path == "manifest.webmanifest":
-		v.byMethod(v.showManifest, nil)
-	case v.path == "sw.js":
-		v.byMethod(v.serveWorker, nil)
-	case v.path == "sign-in":
-		v.byMethod(v.showSignIn, v.signIn)
-	case v.path == "sign-in/second":
-		v.byMethod(v.showSecondStep, v.takeSecondStep)
-	case v.path == "sign-in/passkey/start":
-		v.byMethod(nil, v.startPasskey)
-	case v.path == "sign-in/passkey":
-		v.byMethod(nil, v.signInByPasskey)
-	case v.path == "oidc/start" && v.Provider != nil:
-		v.byMethod(v.startOIDC, nil)
-	case v.path == "oidc/callback" && v.Provider != nil:
-		v.byMethod(v.finishOIDC, nil)
-	case v.path == "second-factor":
-		v.byMethod(v.showFactorSetup, v.setUpFactor)
-	case v.path == "second-factor/passkey/start":
-		v.byMethod(nil, v.startFactorPasskey)
-	case v.path == "sign-out":
-		v.byMethod(nil, v.signOut)
+	case ok:
+		v.byMethod(found.get, found.post)
 	case page == "welcome":
 		v.byMethod(func() error { return v.showWelcome(token) }, func() error { return v.acceptInvitation(token) })
 	case page == "link":

@@ -2,59 +2,44 @@ package console
 
 import (
 	"net/http"
-	"net/url"
 	"time"
 )
 
-// cookieNames are the names of our cookies. Two servers on one host, with other ports,
-// have other names, because cookies know no ports.
-type cookieNames struct {
-	session   string
-	device    string // which accounts have signed in here
-	signedOut string // in a sandbox: who signed out stays so
-	second    string // the ticket of the second step of signing in
-	passkey   string // the challenge of a passkey
-	oidc      string // that of a try to sign in through the identity provider
-	secure    bool
-}
+// The cookies, by their base names: see cookieName.
+const (
+	sessionCookie   = "confab_session"
+	deviceCookie    = "confab_device"      // which accounts have signed in here
+	signedOutCookie = "confab_signed_out"  // in a sandbox: who signed out stays so
+	secondCookie    = "confab_second_step" // the ticket of the second step of signing in
+	passkeyCookie   = "confab_passkey"     // the challenge of a passkey
+	oidcCookie      = "confab_oidc"        // that of a try to sign in through the identity provider
+)
 
 // cookieLife is as long as browsers keep a cookie at most.
 const cookieLife = 400 * 24 * time.Hour
 
-// newCookieNames derives the names from the public URL. Under https the prefix __Host-
-// keeps other hosts of the domain from setting the cookie.
-func newCookieNames(publicURL string) cookieNames {
-	prefix, suffix := "", ""
-	u, err := url.Parse(publicURL)
-	secure := err == nil && u.Scheme == "https"
-	if secure {
-		prefix = "__Host-"
+// cookieName is what browsers call a cookie. Two servers on one host, with other ports, have other
+// names, because cookies know no ports. Under https the prefix __Host- keeps other hosts of the
+// domain from setting the cookie.
+func (c *Console) cookieName(base string) string {
+	if c.public.Scheme == "https" {
+		base = "__Host-" + base
 	}
-	if err == nil && u.Port() != "" {
-		suffix = "_" + u.Port()
+	if port := c.public.Port(); port != "" {
+		base += "_" + port
 	}
-
-	name := func(base string) string { return prefix + base + suffix }
-	return cookieNames{
-		session:   name("confab_session"),
-		device:    name("confab_device"),
-		signedOut: name("confab_signed_out"),
-		second:    name("confab_second_step"),
-		passkey:   name("confab_passkey"),
-		oidc:      name("confab_oidc"),
-		secure:    secure,
-	}
+	return base
 }
 
 // setCookie gives the browser a cookie that no script can read. No life deletes it.
-func (v *visit) setCookie(name, value string, life time.Duration) {
+func (v *visit) setCookie(base, value string, life time.Duration) {
 	cookie := &http.Cookie{
-		Name:     name,
+		Name:     v.cookieName(base),
 		Value:    value,
 		Path:     "/",
 		MaxAge:   int(life / time.Second),
 		HttpOnly: true,
-		Secure:   v.cookies.secure,
+		Secure:   v.public.Scheme == "https",
 		SameSite: http.SameSiteLaxMode,
 	}
 	if life == 0 {
@@ -64,9 +49,9 @@ func (v *visit) setCookie(name, value string, life time.Duration) {
 }
 
 // cookie is the value of a cookie; "" without one.
-func cookie(r *http.Request, name string) string {
-	if c, err := r.Cookie(name); err == nil {
-		return c.Value
+func (c *Console) cookie(r *http.Request, base string) string {
+	if found, err := r.Cookie(c.cookieName(base)); err == nil {
+		return found.Value
 	}
 	return ""
 }

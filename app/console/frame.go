@@ -123,7 +123,7 @@ func (v *visit) showFrame(title string, who storage.SignedIn) error {
 		},
 		"organization":    map[string]string{"id": organization.PublicID, "name": organization.Name},
 		"sandbox":         v.SandboxUser != nil,
-		"clock_offset_ms": v.ClockOffset().Milliseconds(),
+		"clock_offset_ms": v.API.ClockOffset().Milliseconds(),
 		"screens":         paths,
 		"guides":          guides,
 	})

@@ -13,19 +13,6 @@ import (
 	"confab/storage"
 )
 
-// IdentityProvider is where people sign in by OpenID Connect, and who gets in by it.
-type IdentityProvider struct {
-	*oidc.Provider
-	Name         string
-	Only         bool // nobody signs in otherwise
-	CreatesUsers bool // those who are not known yet, as agents
-	Domains      []string
-	Organization string // of those; "" is the only one
-}
-
-// isOnly reports whether passwords and passkeys are refused.
-func (p *IdentityProvider) isOnly() bool { return p != nil && p.Only }
-
 const (
 	oidcPurpose = "identity provider"
 	// oidcLife is how long signing in at the provider may take.
@@ -59,7 +46,7 @@ func (v *visit) startOIDC() error {
 	if err != nil {
 		return err
 	}
-	v.setCookie(v.cookies.oidc, text, oidcLife)
+	v.setCookie(oidcCookie, text, oidcLife)
 	v.w.Header().Set("Location", target)
 	v.w.WriteHeader(http.StatusFound)
 	return nil
@@ -69,8 +56,8 @@ func (v *visit) startOIDC() error {
 func (v *visit) finishOIDC() error {
 	query := v.r.URL.Query()
 	var t oidcTicket
-	ours := ticket.Open(v.DB, oidcPurpose, cookie(v.r, v.cookies.oidc), &t)
-	v.setCookie(v.cookies.oidc, "", 0)
+	ours := ticket.Open(v.DB, oidcPurpose, v.cookie(v.r, oidcCookie), &t)
+	v.setCookie(oidcCookie, "", 0)
 
 	switch {
 	case !ours || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(t.State)) != 1 || !v.used.First(t.State):

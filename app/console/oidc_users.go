@@ -134,7 +134,7 @@ func (v *visit) refuseUnknown(id oidc.Identity) error {
 func (v *visit) createUser(tx *storage.Tx, id oidc.Identity) (storage.User, error) {
 	_, domain, _ := strings.Cut(id.Email, "@")
 	p := v.Provider
-	if !p.CreatesUsers || !slices.Contains(p.Domains, strings.ToLower(domain)) || !storage.ValidEmail(id.Email) {
+	if p.Create == "off" || !slices.Contains(p.Domains, strings.ToLower(domain)) || !storage.ValidEmail(id.Email) {
 		return storage.User{}, v.refuseUnknown(id)
 	}
 

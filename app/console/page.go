@@ -1,7 +1,6 @@
 package console
 
 import (
-	"bytes"
 	"cmp"
 	"embed"
 	"errors"
@@ -13,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"confab/app/api/rest"
+	"confab/app/theme"
 	"confab/jobs/language"
 	"confab/storage"
 )
@@ -31,7 +31,7 @@ type page struct {
 	SignIn  *signInForm
 	Second  *secondForm
 	Factor  *factorForm
-	Link    *linkForm
+	Link    *storage.UserInvitation // that signs in: see `confab users link`
 	Welcome *welcomeForm
 	Frame   *frame
 
@@ -107,20 +107,10 @@ func (v *visit) redirect(status int, target string) error {
 // writePage writes a page. It returns nothing but nil, for those who answer with it.
 func (v *visit) writePage(status int, p page) error {
 	p.Root, p.assets, p.Language = v.root(), v.assets(), v.language
-	p.Sandbox, p.Clock = v.SandboxUser != nil, offsetText(v.ClockOffset())
+	p.Sandbox, p.Clock = v.SandboxUser != nil, offsetText(v.API.ClockOffset())
 
-	var b bytes.Buffer
-	if err := v.pages.Execute(&b, p); err != nil {
+	if err := theme.WritePage(v.w, v.r, status, v.pages, p); err != nil {
 		v.Log.Error("could not write a console page", "error", err)
-		http.Error(v.w, "Something went wrong on our side.", http.StatusInternalServerError)
-		return nil
-	}
-
-	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	v.w.Header().Set("Vary", "Accept-Language")
-	v.w.WriteHeader(status)
-	if v.r.Method != http.MethodHead {
-		v.w.Write(b.Bytes())
 	}
 	return nil
 }

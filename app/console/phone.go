@@ -1,12 +1,12 @@
 package console
 
 import (
-	"bytes"
 	"html/template"
 	"net/http"
 	"net/url"
 	"strings"
 
+	"confab/app/theme"
 	"confab/jobs/language"
 )
 
@@ -17,13 +17,13 @@ const PhonePath = "/_phone/"
 // the console's screen, without a console and without people who sign in. What they ask of
 // /_sim goes there as it came, so that the same checks apply.
 type phonePage struct {
-	pages     *template.Template
+	page      *template.Template
 	simulator http.Handler
 }
 
 // NewPhone serves everything below PhonePath, for a simulator.
 func NewPhone(simulator http.Handler) http.Handler {
-	return &phonePage{pages: parsePages(), simulator: simulator}
+	return &phonePage{page: parsePages().Lookup("solo.html"), simulator: simulator}
 }
 
 // ServeHTTP answers a request for the page, an asset, or the control surface.
@@ -54,15 +54,8 @@ func (p *phonePage) show(w http.ResponseWriter, r *http.Request, root string) {
 		return
 	}
 
-	var b bytes.Buffer
 	spoken := language.Accepted(r.Header.Get("Accept-Language"))
-	if err := p.pages.ExecuteTemplate(&b, "solo.html", page{Root: root, assets: phoneAssets(), Language: spoken}); err != nil {
-		http.Error(w, "Something went wrong on our side.", http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Vary", "Accept-Language")
-	w.Write(b.Bytes())
+	_ = theme.WritePage(w, r, http.StatusOK, p.page, page{Root: root, assets: phoneAssets(), Language: spoken})
 }
 
 // isPlainPath reports whether an escaped path leads where it says: no segment of it is empty

@@ -23,19 +23,10 @@ func (v *visit) mayContinue() bool {
 	return site == "none" || site == "same-origin"
 }
 
-// sandboxName is what the sandbox's user is called.
-func (v *visit) sandboxName() string {
-	who, err := v.sandboxUser()
-	if err != nil {
-		return ""
-	}
-	return who.User.Name
-}
-
 // signInToSandbox signs in who asks for a page of a sandbox, where that is allowed. Of
 // the methods only GET does it.
 func (v *visit) signInToSandbox() (storage.SignedIn, error) {
-	stayOut := cookie(v.r, v.cookies.signedOut) != ""
+	stayOut := v.cookie(v.r, signedOutCookie) != ""
 	if v.r.Method != http.MethodGet || stayOut || !v.mayContinue() {
 		return storage.SignedIn{}, errNoSession()
 	}

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strings"
 
 	"confab/app/api/rest"
 	"confab/app/console/api"
+	"confab/app/factor"
 	"confab/storage"
 )
 
@@ -22,13 +22,7 @@ type factorForm struct {
 }
 
 // Groups is the secret as people type it.
-func (f factorForm) Groups() string {
-	var groups []string
-	for rest := f.New.Secret; rest != ""; rest = rest[min(4, len(rest)):] {
-		groups = append(groups, rest[:min(4, len(rest))])
-	}
-	return strings.Join(groups, " ")
-}
+func (f factorForm) Groups() string { return factor.InGroups(f.New.Secret, " ") }
 
 // findWhoLacksFactor finds who is signed in and must set up a second factor. It answers itself,
 // and returns false, for everybody else.
@@ -115,17 +109,18 @@ func (v *visit) setUpFactor() error {
 	})
 
 	refused, isRefused := errors.AsType[*rest.Error](err)
-	switch {
-	case isRefused && refused.Param == "credential":
-		return v.showNewCodes(http.StatusBadRequest, who.User,
-			v.say("This passkey couldn’t be verified. Try again, or use an authenticator app."))
-	case isRefused && refused.Param == "ticket":
-		return v.showNewCodes(http.StatusBadRequest, who.User, v.say("This page was open for too long. Scan the new picture."))
-	case isRefused:
-		return v.showNewCodes(http.StatusBadRequest, who.User,
-			v.say("Wrong code. Scan the new picture, and enter the code that the app shows for it."))
-	case err != nil:
+	if err != nil && !isRefused {
 		return err
 	}
-	return v.showFactorForm(http.StatusOK, factorForm{Recovery: recovery})
+	if err == nil {
+		return v.showFactorForm(http.StatusOK, factorForm{Recovery: recovery})
+	}
+	problem := v.say("Wrong code. Scan the new picture, and enter the code that the app shows for it.")
+	switch refused.Param {
+	case "credential":
+		problem = v.say("This passkey couldn’t be verified. Try again, or use an authenticator app.")
+	case "ticket":
+		problem = v.say("This page was open for too long. Scan the new picture.")
+	}
+	return v.showNewCodes(http.StatusBadRequest, who.User, problem)
 }

@@ -50,7 +50,7 @@ func (v *visit) askSecondFactor(u storage.User, next string) error {
 	if err != nil {
 		return err
 	}
-	v.setCookie(v.cookies.second, text, secondStepLife)
+	v.setCookie(secondCookie, text, secondStepLife)
 	return v.redirect(http.StatusSeeOther, "sign-in/second")
 }
 
@@ -60,13 +60,10 @@ func hashOfPassword(u storage.User) [32]byte {
 
 // findSecondStep reads the browser's ticket, and finds the user of it.
 func (v *visit) findSecondStep() (step secondStep, u storage.User, ok bool, err error) {
-	if v.Provider.isOnly() || !ticket.Open(v.DB, secondStepPurpose, cookie(v.r, v.cookies.second), &step) {
+	if v.Provider.IsOnly() || !ticket.Open(v.DB, secondStepPurpose, v.cookie(v.r, secondCookie), &step) {
 		return step, u, false, nil
 	}
-	err = v.DB.View(v.r.Context(), func(rx *storage.Rx) (err error) {
-		u, err = rx.UserByID(step.User)
-		return err
-	})
+	u, err = storage.Query(v.r.Context(), v.DB, func(rx *storage.Rx) (storage.User, error) { return rx.UserByID(step.User) })
 	v.speakTo(u)
 	ok = err == nil && u.DisabledAt == 0 && hashOfPassword(u) == step.Password
 	return step, u, ok, storage.IgnoreNotFound(err)
@@ -113,32 +110,30 @@ func (v *visit) takeSecondStep() error {
 		return v.tryFactor(u, func() error { return v.useCode(tx, now, code) })
 	})
 
-	tooMany, isTooMany := errors.AsType[*tooManyTriesError](err)
 	switch {
 	case err == nil:
-		v.setCookie(v.cookies.second, "", 0)
+		v.setCookie(secondCookie, "", 0)
 		return v.redirect(http.StatusSeeOther, step.Next)
-	case isTooMany:
-		return v.showSecondForm(http.StatusTooManyRequests, u, step, v.refuseTries(tooMany))
-	case errors.Is(err, errWrongCode):
-		v.recordFailure(u)
-		return v.showSecondForm(http.StatusUnauthorized, u, step,
-			v.say("Wrong code. Each code works once: use the next one your app shows."))
 	case errors.Is(err, errWrong):
 		return v.showSignInForm(http.StatusUnauthorized, signInForm{Problem: v.say("Something changed meanwhile. Sign in again.")})
+	case errors.Is(err, errWrongCode):
+		v.recordFailure(u)
 	}
-	return err
+	status, problem := v.explainRefusal(err)
+	if problem == "" {
+		return err
+	}
+	return v.showSecondForm(status, u, step, problem)
 }
 
 // tryFactor lets use check a factor of a user, unless there were too many failures. It is called
 // in the transaction, where no other try comes between: of many at once, only the first ones
 // are free.
 func (v *visit) tryFactor(u storage.User, use func() error) error {
-	network := "network " + v.API.ClientNetwork(v.r)
 	account := "second step " + u.ID
-	own := account + v.knownDevice(cookie(v.r, v.cookies.device), u.ID)
-	if wait := max(v.API.PasswordTries.Wait(network), v.API.PasswordTries.Wait(own)); wait > 0 {
-		return &tooManyTriesError{wait}
+	own := account + v.knownDevice(v.cookie(v.r, deviceCookie), u.ID)
+	if err := v.checkWait(v.network(), own); err != nil {
+		return err
 	}
 
 	err := use()
@@ -147,7 +142,7 @@ func (v *visit) tryFactor(u storage.User, use func() error) error {
 		v.API.PasswordTries.Clear(account)
 		v.API.PasswordTries.Clear(own)
 	case errors.Is(err, errWrongCode):
-		v.API.PasswordTries.Fail(network)
+		v.API.PasswordTries.Fail(v.network())
 		v.API.PasswordTries.Fail(own)
 	}
 	return err

@@ -32,7 +32,7 @@ func (c *Console) comesFromUs(r *http.Request) bool {
 		return false
 	}
 
-	_, err := r.Cookie(c.cookies.session)
+	_, err := r.Cookie(c.cookieName(sessionCookie))
 	says := r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
 	return err != nil || says
 }

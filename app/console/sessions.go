@@ -28,7 +28,7 @@ func (c *Console) findSession(r *http.Request) (storage.SignedIn, error) {
 // lookUpSession finds the user of the request's cookie. The error is errNoSession if there is
 // none: no cookie, a forged one, a session that has ended, a disabled user.
 func (c *Console) lookUpSession(r *http.Request) (storage.SignedIn, error) {
-	token := cookie(r, c.cookies.session)
+	token := c.cookie(r, sessionCookie)
 	if token == "" {
 		return storage.SignedIn{}, errNoSession()
 	}
@@ -74,10 +74,10 @@ func (v *visit) insertSession(tx *storage.Tx, u storage.User, before storage.Sig
 // setSessionCookies gives the browser the cookie of its new session, and remembers that
 // the account has signed in here.
 func (v *visit) setSessionCookies(u storage.User, token string) {
-	v.setCookie(v.cookies.session, token, storage.SessionLife)
-	v.setCookie(v.cookies.device, v.addDevice(cookie(v.r, v.cookies.device), u.ID), cookieLife)
-	if cookie(v.r, v.cookies.signedOut) != "" {
-		v.setCookie(v.cookies.signedOut, "", 0)
+	v.setCookie(sessionCookie, token, storage.SessionLife)
+	v.setCookie(deviceCookie, v.addDevice(v.cookie(v.r, deviceCookie), u.ID), cookieLife)
+	if v.cookie(v.r, signedOutCookie) != "" {
+		v.setCookie(signedOutCookie, "", 0)
 	}
 }
 
@@ -96,9 +96,9 @@ func (v *visit) signOut() error {
 		}
 	}
 
-	v.setCookie(v.cookies.session, "", 0)
+	v.setCookie(sessionCookie, "", 0)
 	if v.SandboxUser != nil {
-		v.setCookie(v.cookies.signedOut, "1", cookieLife)
+		v.setCookie(signedOutCookie, "1", cookieLife)
 	}
 	return v.redirect(http.StatusSeeOther, "sign-in")
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"confab/app/factor"
 	"confab/app/limit"
 	"confab/app/password"
 	"confab/storage"
@@ -34,11 +35,6 @@ var errWrong = errors.New("the address or the password is wrong")
 type tooManyTriesError struct{ wait time.Duration }
 
 func (e *tooManyTriesError) Error() string { return "too many tries" }
-
-// seconds is the wait in whole seconds.
-func (e *tooManyTriesError) seconds() string {
-	return strconv.Itoa(int((e.wait + time.Second - 1) / time.Second))
-}
 
 // signInForm is what the page of signing in shows.
 type signInForm struct {
@@ -73,28 +69,20 @@ func (v *visit) showSignIn() error {
 		return err
 	}
 
-	form := signInForm{Next: next}
-	if form.IsFirst, err = v.isFirstVisit(); err != nil {
+	anybody, err := storage.Query(v.r.Context(), v.DB, (*storage.Rx).AnybodyCanSignIn)
+	if err != nil {
 		return err
 	}
-	return v.showSignInForm(http.StatusOK, form)
-}
-
-// isFirstVisit reports whether no user of this server can sign in yet.
-func (v *visit) isFirstVisit() (first bool, err error) {
-	err = v.DB.View(v.r.Context(), func(rx *storage.Rx) error {
-		anybody, err := rx.AnybodyCanSignIn()
-		first = !anybody
-		return err
-	})
-	return first, err
+	return v.showSignInForm(http.StatusOK, signInForm{Next: next, IsFirst: !anybody})
 }
 
 // showSignInForm shows the form. In a sandbox it has a button for the visitor of this
 // machine, wherever that comes from: pressing it counts.
 func (v *visit) showSignInForm(status int, form signInForm) error {
 	if v.SandboxUser != nil && v.IsLocal(v.r) {
-		form.ContinueAs = v.sandboxName()
+		if who, err := v.sandboxUser(); err == nil {
+			form.ContinueAs = who.User.Name
+		}
 	}
 	if v.Provider != nil {
 		form.Provider, form.Only = v.Provider.Name, v.Provider.Only
@@ -126,7 +114,7 @@ func (v *visit) signIn() error {
 	}
 
 	form := signInForm{Email: v.r.PostForm.Get("email"), Next: v.r.PostForm.Get("next")}
-	if v.Provider.isOnly() {
+	if v.Provider.IsOnly() {
 		form.Problem = v.say("Passwords are off. Sign in with %s.", v.Provider.Name)
 		return v.showSignInForm(http.StatusForbidden, form)
 	}
@@ -144,29 +132,43 @@ func (v *visit) signIn() error {
 		})
 	}
 
-	tooMany, isTooMany := errors.AsType[*tooManyTriesError](err)
-	switch {
-	case err == nil:
-		return v.redirect(http.StatusSeeOther, nextPage(form.Next))
-	case isTooMany:
-		form.Problem = v.refuseTries(tooMany)
-		return v.showSignInForm(http.StatusTooManyRequests, form)
-	case errors.Is(err, errWrong):
-		form.Problem = v.say("Wrong email or password.")
-		return v.showSignInForm(http.StatusUnauthorized, form)
-	case errors.Is(err, password.ErrBusy):
-		v.w.Header().Set("Retry-After", "5")
-		form.Problem = v.say("Too many people are signing in right now. Try again in a moment.")
-		return v.showSignInForm(http.StatusServiceUnavailable, form)
+	if err != nil {
+		return v.refuseSignIn(form, err)
 	}
-	return err
+	return v.redirect(http.StatusSeeOther, nextPage(form.Next))
 }
 
-// refuseTries holds up somebody who tries too often, and says what to do.
-func (v *visit) refuseTries(e *tooManyTriesError) (problem string) {
-	v.holdUp()
-	v.w.Header().Set("Retry-After", e.seconds())
-	return v.say("Too many attempts. Wait %s seconds, then try again.", e.seconds())
+// refuseSignIn shows the form of signing in with the reason.
+func (v *visit) refuseSignIn(form signInForm, err error) error {
+	status, problem := v.explainRefusal(err)
+	if problem == "" {
+		return err
+	}
+	form.Problem = problem
+	return v.showSignInForm(status, form)
+}
+
+// explainRefusal is how to answer somebody who was not signed in; no problem is for an error
+// that is not the person's. Those who try too often are held up first.
+func (v *visit) explainRefusal(err error) (status int, problem string) {
+	tooMany, isTooMany := errors.AsType[*tooManyTriesError](err)
+	switch {
+	case isTooMany:
+		v.holdUp()
+		seconds := strconv.Itoa(int((tooMany.wait + time.Second - 1) / time.Second))
+		v.w.Header().Set("Retry-After", seconds)
+		return http.StatusTooManyRequests, v.say("Too many attempts. Wait %s seconds, then try again.", seconds)
+	case errors.Is(err, password.ErrBusy):
+		v.w.Header().Set("Retry-After", "5")
+		return http.StatusServiceUnavailable, v.say("Too many people are signing in right now. Try again in a moment.")
+	case errors.Is(err, errWrong):
+		return http.StatusUnauthorized, v.say("Wrong email or password.")
+	case errors.Is(err, errWrongCode):
+		return http.StatusUnauthorized, v.say("Wrong code. Each code works once: use the next one your app shows.")
+	case errors.Is(err, factor.ErrPasskey):
+		return http.StatusUnauthorized, v.say("This passkey didn’t work. It may have been removed here. Sign in another way.")
+	}
+	return 0, ""
 }
 
 // holdUp lets somebody wait who tries too often. Programs ask again as soon as they are
@@ -193,16 +195,11 @@ func (v *visit) holdUp() {
 // refused before they cost anything, and checked once more before hashing: of many tries
 // at once, only the first ones are free.
 func (v *visit) checkPassword(email, given string) (storage.User, error) {
-	var u storage.User
-	network := "network " + v.API.ClientNetwork(v.r)
-	if wait := v.API.PasswordTries.Wait(network); wait > 0 {
-		return u, &tooManyTriesError{wait}
+	network := v.network()
+	if err := v.checkWait(network); err != nil {
+		return storage.User{}, err
 	}
-
-	err := v.DB.View(v.r.Context(), func(rx *storage.Rx) (err error) {
-		u, err = rx.UserBySignIn(email)
-		return err
-	})
+	u, err := storage.Query(v.r.Context(), v.DB, func(rx *storage.Rx) (storage.User, error) { return rx.UserBySignIn(email) })
 	if storage.IgnoreNotFound(err) != nil {
 		return u, err
 	}
@@ -215,7 +212,7 @@ func (v *visit) checkPassword(email, given string) (storage.User, error) {
 	account := storage.TokenHash(storage.Fold(email))
 	keys := tryKeys{network: network, account: "account " + string(account[:])}
 	keys.both = keys.network + " " + keys.account
-	keys.knownDevice = u.ID != "" && v.knownDevice(cookie(v.r, v.cookies.device), u.ID) != ""
+	keys.knownDevice = u.ID != "" && v.knownDevice(v.cookie(v.r, deviceCookie), u.ID) != ""
 
 	if err := v.checkTries(keys); err != nil {
 		return u, err
@@ -256,15 +253,26 @@ type tryKeys struct {
 
 // checkTries returns an error if the next try has to wait.
 func (v *visit) checkTries(keys tryKeys) error {
-	wait := v.API.PasswordTries.Wait(keys.network)
-	if !keys.knownDevice && v.API.PasswordTries.HasFailed(keys.both) {
-		wait = max(wait, v.API.PasswordTries.Wait(keys.account))
+	if keys.knownDevice || !v.API.PasswordTries.HasFailed(keys.both) {
+		return v.checkWait(keys.network)
+	}
+	return v.checkWait(keys.network, keys.account)
+}
+
+// checkWait returns an error if one of the keys has to wait before its next try.
+func (v *visit) checkWait(keys ...string) error {
+	var wait time.Duration
+	for _, key := range keys {
+		wait = max(wait, v.API.PasswordTries.Wait(key))
 	}
 	if wait > 0 {
 		return &tooManyTriesError{wait}
 	}
 	return nil
 }
+
+// network is what the failures of the visitor's network count for.
+func (v *visit) network() string { return "network " + v.API.ClientNetwork(v.r) }
 
 // recordFailure records a failed sign-in of somebody who exists, at most once a minute
 // for an address and an account. The answer does not wait for it: how long it takes would show

@@ -7,20 +7,10 @@ import (
 	"confab/storage"
 )
 
-// linkForm is what the page of a link shows that signs in: see `confab users link`.
-type linkForm struct {
-	Name         string
-	Organization string
-}
-
 // findSignInLink finds a link that signs in. It answers itself, and returns false, if there
 // is none that can be used.
 func (v *visit) findSignInLink(token string) (l storage.UserInvitation, ok bool, err error) {
-	err = v.DB.View(v.r.Context(), func(rx *storage.Rx) (err error) {
-		l, err = rx.SignInLink(token)
-		return err
-	})
-
+	l, err = storage.Query(v.r.Context(), v.DB, func(rx *storage.Rx) (storage.UserInvitation, error) { return rx.SignInLink(token) })
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return l, false, v.showError(http.StatusNotFound, "This link is not valid", "Check that you opened the whole link.")
@@ -39,7 +29,7 @@ func (v *visit) showEndedLink() error {
 func (v *visit) showSignInLink(token string) error {
 	l, ok, err := v.findSignInLink(token)
 	if ok {
-		v.writePage(http.StatusOK, page{Title: v.say("Sign in"), Link: &linkForm{Name: l.UserName, Organization: l.OrganizationName}})
+		v.writePage(http.StatusOK, page{Title: v.say("Sign in"), Link: &l})
 	}
 	return err
 }

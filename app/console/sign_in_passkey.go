@@ -24,7 +24,7 @@ const (
 )
 
 // takesPasskeys reports whether people can sign in with a passkey.
-func (v *visit) takesPasskeys() bool { return v.API.Passkeys != nil && !v.Provider.isOnly() }
+func (v *visit) takesPasskeys() bool { return v.API.Passkeys != nil && !v.Provider.IsOnly() }
 
 // passkeyForm is the part of a page that signs in with a passkey. Its script shows it where the
 // browser can.
@@ -59,7 +59,7 @@ func (v *visit) startPasskey() error {
 		return err
 	}
 
-	v.setCookie(v.cookies.passkey, text, passkeyLife)
+	v.setCookie(passkeyCookie, text, passkeyLife)
 	v.w.Header().Set("Content-Type", "application/json")
 	v.w.Write(body)
 	return nil
@@ -80,8 +80,8 @@ func (v *visit) signInByPasskey() error {
 
 	form := signInForm{Next: v.r.PostForm.Get("next")}
 	var challenge webauthn.SessionData
-	ok := ticket.Open(v.DB, passkeyPurpose, cookie(v.r, v.cookies.passkey), &challenge) && v.used.First(challenge.Challenge)
-	v.setCookie(v.cookies.passkey, "", 0)
+	ok := ticket.Open(v.DB, passkeyPurpose, v.cookie(v.r, passkeyCookie), &challenge) && v.used.First(challenge.Challenge)
+	v.setCookie(passkeyCookie, "", 0)
 	if !ok {
 		form.Problem = v.say("That took too long. Try again.")
 		return v.showSignInForm(http.StatusUnauthorized, form)
@@ -89,29 +89,20 @@ func (v *visit) signInByPasskey() error {
 
 	answer := []byte(v.r.PostForm.Get("answer"))
 	err := v.startSessionOf(func(tx *storage.Tx) (storage.User, error) { return v.usePasskey(tx, challenge, answer) })
-	tooMany, isTooMany := errors.AsType[*tooManyTriesError](err)
-	switch {
-	case err == nil:
-		if cookie(v.r, v.cookies.second) != "" {
-			v.setCookie(v.cookies.second, "", 0)
-		}
-		return v.redirect(http.StatusSeeOther, nextPage(form.Next))
-	case isTooMany:
-		form.Problem = v.refuseTries(tooMany)
-		return v.showSignInForm(http.StatusTooManyRequests, form)
-	case errors.Is(err, factor.ErrPasskey):
-		form.Problem = v.say("This passkey didn’t work. It may have been removed here. Sign in another way.")
-		return v.showSignInForm(http.StatusUnauthorized, form)
+	if err != nil {
+		return v.refuseSignIn(form, err)
 	}
-	return err
+	if v.cookie(v.r, secondCookie) != "" {
+		v.setCookie(secondCookie, "", 0)
+	}
+	return v.redirect(http.StatusSeeOther, nextPage(form.Next))
 }
 
 // usePasskey finds the user whose passkey answered a challenge. Failures count for the address: no
 // account can be tried out by them.
 func (v *visit) usePasskey(tx *storage.Tx, challenge webauthn.SessionData, answer []byte) (u storage.User, err error) {
-	network := "network " + v.API.ClientNetwork(v.r)
-	if wait := v.API.PasswordTries.Wait(network); wait > 0 {
-		return u, &tooManyTriesError{wait}
+	if err := v.checkWait(v.network()); err != nil {
+		return u, err
 	}
 
 	var rows []storage.UserPasskey
@@ -126,7 +117,7 @@ func (v *visit) usePasskey(tx *storage.Tx, challenge webauthn.SessionData, answe
 		return o, err
 	})
 	if errors.Is(err, factor.ErrPasskey) {
-		v.API.PasswordTries.Fail(network)
+		v.API.PasswordTries.Fail(v.network())
 	}
 	if err != nil {
 		return u, err

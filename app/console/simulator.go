@@ -31,11 +31,7 @@ func (c *Console) checkSimulatorUser(ctx context.Context, who storage.SignedIn) 
 		return err
 	}
 
-	var you storage.User
-	err := c.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		you, err = rx.UserByID(c.SandboxUser())
-		return err
-	})
+	you, err := storage.Query(ctx, c.DB, func(rx *storage.Rx) (storage.User, error) { return rx.UserByID(c.SandboxUser()) })
 	if err != nil {
 		return err
 	}
@@ -67,14 +63,11 @@ const sessionInterval = time.Second
 // endWithSession ends a request when the person has signed out, or may no longer do this.
 // A check that fails for the moment ends nothing.
 func (c *Console) endWithSession(ctx context.Context, end context.CancelFunc, who rest.Visitor) {
-	ticks := time.NewTicker(sessionInterval)
-	defer ticks.Stop()
-
-	for {
+	for tick := time.Tick(sessionInterval); ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticks.C:
+		case <-tick:
 		}
 
 		now, err := who.Find(ctx)

@@ -18,11 +18,8 @@ var errEnded = errors.New("the invitation has ended")
 
 // welcomeForm is what the page of an invitation shows.
 type welcomeForm struct {
-	Organization    string
-	Email           string
-	Until           storage.Time
-	Day             string // of that, for people; the page is made without knowing their time zone
-	Again           bool   // the person has a password, and chooses a new one
+	storage.UserInvitation
+	Day             string // on which it expires, for people; the page is made without knowing their time zone
 	Name            string
 	Token           string // of the link
 	Provider        string // the name of the identity provider; "" if there is none
@@ -34,11 +31,7 @@ type welcomeForm struct {
 // findInvitation finds an invitation. It answers itself, and returns false, if there is
 // none that can be used.
 func (v *visit) findInvitation(token string) (i storage.UserInvitation, ok bool, err error) {
-	err = v.DB.View(v.r.Context(), func(rx *storage.Rx) (err error) {
-		i, err = rx.UserInvitation(token)
-		return err
-	})
-
+	i, err = storage.Query(v.r.Context(), v.DB, func(rx *storage.Rx) (storage.UserInvitation, error) { return rx.UserInvitation(token) })
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return i, false, v.showError(http.StatusNotFound, "This link is not valid",
@@ -67,7 +60,7 @@ func (v *visit) showWelcome(token string) error {
 }
 
 func (v *visit) showWelcomeForm(status int, i storage.UserInvitation, form welcomeForm) error {
-	form.Organization, form.Email, form.Until, form.Again = i.OrganizationName, i.UserEmail, i.ExpiresAt, i.HasPassword
+	form.UserInvitation = i
 	form.Day = i.ExpiresAt.Std().UTC().Format(v.say("2 January 2006, 15:04 UTC"))
 	if v.Provider != nil && (!i.HasFactor || v.Provider.Only) {
 		form.Provider, form.Only = v.Provider.Name, v.Provider.Only
@@ -91,7 +84,7 @@ func (v *visit) acceptInvitation(token string) error {
 	}
 
 	form := welcomeForm{Name: strings.TrimSpace(v.r.PostForm.Get("name")), Token: token}
-	if v.Provider.isOnly() {
+	if v.Provider.IsOnly() {
 		return v.showWelcomeForm(http.StatusForbidden, i, form)
 	}
 	chosen := v.r.PostForm.Get("password")
@@ -111,9 +104,9 @@ func (v *visit) acceptInvitation(token string) error {
 	case errors.Is(err, errEnded):
 		return v.showEnded(i)
 	case errors.Is(err, password.ErrBusy):
-		v.w.Header().Set("Retry-After", "5")
-		form.PasswordProblem = v.say("Too many people are signing in right now. Try again in a moment.")
-		return v.showWelcomeForm(http.StatusServiceUnavailable, i, form)
+		status, problem := v.explainRefusal(err)
+		form.PasswordProblem = problem
+		return v.showWelcomeForm(status, i, form)
 	case err != nil:
 		return err
 	}
@@ -124,16 +117,11 @@ func (v *visit) acceptInvitation(token string) error {
 // all its sessions, and signs it in. Somebody who has a second factor is not signed in: the
 // link, which an admin or a mailbox may have seen, does not stand for it.
 func (v *visit) join(token, user, name, chosen string) (u storage.User, err error) {
-	before, err := v.findSession(v.r)
-	if err != nil && !isNoSession(err) {
-		return u, err
-	}
 	hash, err := v.API.Passwords.Hash(v.r.Context(), knownUser(user), chosen)
 	if err != nil {
 		return u, err
 	}
 
-	var session string
 	err = v.DB.Update(v.r.Context(), func(tx *storage.Tx) error {
 		// The link may have been used, or have ended, while the password was hashed.
 		i, err := tx.UserInvitation(token)
@@ -148,16 +136,12 @@ func (v *visit) join(token, user, name, chosen string) (u storage.User, err erro
 			return err
 		}
 		u.Name, u.PasswordHash = name, &hash
-		if err := v.storePassword(tx, u, hash, i.HasPassword); err != nil || u.HasFactor() {
-			return err
-		}
-		session, err = v.insertSession(tx, u, before)
-		return err
+		return v.storePassword(tx, u, hash, i.HasPassword)
 	})
-	if err == nil && session != "" {
-		v.setSessionCookies(u, session)
+	if err != nil || u.HasFactor() {
+		return u, err
 	}
-	return u, err
+	return u, v.startSession(u, nil)
 }
 
 // storePassword stores the name and the password that a person chose by its link, which

@@ -46,7 +46,7 @@ func (e *examination) checkIdentityProvider(ctx context.Context) {
 		return
 	}
 
-	ahead, err := oidc.New(oidc.Options{Issuer: c.Issuer, ClientID: c.ClientID}).Examine(ctx)
+	ahead, err := oidc.New(c, "").Examine(ctx)
 	switch {
 	case err != nil:
 		e.broken("sign-in", "Check oidc.issuer: it must be the issuer exactly as the provider writes it, and this machine must reach "+

@@ -14,7 +14,6 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -24,6 +23,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
+	"confab/app/config"
 	"confab/app/limit"
 )
 
@@ -44,34 +44,28 @@ var (
 	ErrRefused = errors.New("the identity provider's answer was refused")
 )
 
-// Options configure a Provider.
-type Options struct {
-	Issuer       string
-	ClientID     string
-	ClientSecret string
-	Scopes       []string
-	RedirectURL  string
-	TrustEmail   bool   // an address of which the provider does not say whether it is verified is
-	AdminClaim   string // of the token, that decides who is an admin; "": none
-	AdminValue   string
-}
-
 // Provider is an identity provider.
 type Provider struct {
-	Options
-	client *http.Client
-	slots  *limit.Semaphore
-	found  atomic.Pointer[oidc.Provider] // nil before its addresses are known
+	config.OIDC
+	redirectURL string
+	client      *http.Client
+	slots       *limit.Semaphore
+	found       atomic.Pointer[oidc.Provider] // nil before its addresses are known
 }
 
-// New makes a Provider. It is not called before somebody signs in.
-func New(o Options) *Provider {
+// New makes a Provider from which browsers come back to redirectURL. It is not called before
+// somebody signs in.
+func New(c config.OIDC, redirectURL string) *Provider {
 	return &Provider{
-		Options: o,
-		client:  newClient(),
-		slots:   limit.NewSemaphore(limit.SemaphoreOptions{Total: atOnce, Strangers: atOnce, Patience: patience}),
+		OIDC:        c,
+		redirectURL: redirectURL,
+		client:      newClient(),
+		slots:       limit.NewSemaphore(limit.SemaphoreOptions{Total: atOnce, Patience: patience}),
 	}
 }
+
+// IsOnly reports whether passwords and passkeys are refused. Without a provider they are not.
+func (p *Provider) IsOnly() bool { return p != nil && p.Only }
 
 // Attempt is what belongs to one try to sign in: it must come back with the browser, and with
 // what the provider says.
@@ -89,16 +83,12 @@ func NewAttempt() Attempt {
 // SignInURL is where to send the browser. With again the provider is to ask for the password
 // although the person is signed in there.
 func (p *Provider) SignInURL(ctx context.Context, who limit.Holder, a Attempt, again bool) (string, error) {
-	slot, err := p.slots.Acquire(ctx, who, 1, nil)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	defer slot.Release()
-
-	found, err := p.discover(ctx)
+	found, release, err := p.begin(ctx, who)
 	if err != nil {
 		return "", err
 	}
+	defer release()
+
 	options := []oauth2.AuthCodeOption{oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)}
 	if again {
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
@@ -109,16 +99,12 @@ func (p *Provider) SignInURL(ctx context.Context, who limit.Holder, a Attempt, a
 // Identify finds out who signed in, by the code that the browser came back with. The errors are
 // ErrUnavailable and ErrRefused.
 func (p *Provider) Identify(ctx context.Context, who limit.Holder, a Attempt, code string) (Identity, error) {
-	slot, err := p.slots.Acquire(ctx, who, 1, nil)
-	if err != nil {
-		return Identity{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	defer slot.Release()
-
-	found, err := p.discover(ctx)
+	found, release, err := p.begin(ctx, who)
 	if err != nil {
 		return Identity{}, err
 	}
+	defer release()
+
 	token, err := p.exchange(ctx, found, a, code)
 	if err != nil {
 		return Identity{}, err
@@ -128,6 +114,18 @@ func (p *Provider) Identify(ctx context.Context, who limit.Holder, a Attempt, co
 		return Identity{}, fmt.Errorf("%w: the nonce is not ours", ErrRefused)
 	}
 	return p.identity(token)
+}
+
+// begin waits for a place to call the provider, and finds its addresses.
+func (p *Provider) begin(ctx context.Context, who limit.Holder) (found *oidc.Provider, release func(), err error) {
+	slot, err := p.slots.Acquire(ctx, who, 1, nil)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if found, err = p.discover(ctx); err != nil {
+		slot.Release()
+	}
+	return found, slot.Release, err
 }
 
 // discover asks the provider for its addresses, once.
@@ -173,9 +171,9 @@ func (p *Provider) oauth(found *oidc.Provider) *oauth2.Config {
 	endpoint.AuthStyle = p.authStyle(found)
 	return &oauth2.Config{
 		ClientID:     p.ClientID,
-		ClientSecret: p.ClientSecret,
+		ClientSecret: p.ClientSecret.Reveal(),
 		Endpoint:     endpoint,
-		RedirectURL:  p.RedirectURL,
+		RedirectURL:  p.redirectURL,
 		Scopes:       p.Scopes,
 	}
 }
@@ -186,7 +184,7 @@ func (p *Provider) authStyle(found *oidc.Provider) oauth2.AuthStyle {
 		Methods []string `json:"token_endpoint_auth_methods_supported"`
 	}
 	basic := found.Claims(&says) != nil || len(says.Methods) == 0 || slices.Contains(says.Methods, "client_secret_basic")
-	if basic && p.ClientSecret != "" {
+	if basic && p.ClientSecret.Reveal() != "" {
 		return oauth2.AuthStyleInHeader
 	}
 	return oauth2.AuthStyleInParams
@@ -222,8 +220,6 @@ const (
 	maxRedirects = 3
 )
 
-var errTooLarge = errors.New("the answer is too large")
-
 // newClient makes the client that calls the provider. What is posted, our secret, goes nowhere
 // else.
 func newClient() *http.Client {
@@ -247,23 +243,9 @@ type boundedTransport struct{ http.RoundTripper }
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := t.RoundTripper.RoundTrip(r)
 	if err == nil {
-		response.Body = &boundedBody{response.Body, maxAnswer}
+		response.Body = http.MaxBytesReader(nil, response.Body, maxAnswer)
 	}
 	return response, err
-}
-
-type boundedBody struct {
-	io.ReadCloser
-	left int
-}
-
-// Read fails beyond the bound: part of an answer is none.
-func (b *boundedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if b.left -= n; b.left < 0 {
-		return 0, errTooLarge
-	}
-	return n, err
 }
 
 // unavailable is the error of a call that failed. The provider may have put anything in it.

@@ -7,7 +7,6 @@ package ticket
 import (
 	"encoding/base64"
 	"encoding/json"
-	"sync"
 	"time"
 
 	"confab/storage"
@@ -18,17 +17,13 @@ const maxText = 8 << 10
 
 // envelope is what is sealed.
 type envelope struct {
-	Until storage.Time    `json:"until"`
-	Value json.RawMessage `json:"value"`
+	Until storage.Time `json:"until"`
+	Value any          `json:"value"`
 }
 
 // Seal makes a ticket of a value, good for a while.
 func Seal(db *storage.DB, purpose string, life time.Duration, value any) (string, error) {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return "", err
-	}
-	whole, err := json.Marshal(envelope{storage.Now().Add(life), text})
+	whole, err := json.Marshal(envelope{storage.Now().Add(life), value})
 	if err != nil {
 		return "", err
 	}
@@ -50,37 +45,6 @@ func Open(db *storage.DB, purpose, text string, value any) bool {
 		return false
 	}
 
-	var e envelope
-	return json.Unmarshal(whole, &e) == nil && storage.Now() < e.Until && json.Unmarshal(e.Value, value) == nil
-}
-
-// maxUsed is how many tickets are remembered. More are not used within the time that one is
-// good for.
-const maxUsed = 10_000
-
-// Used remembers which tickets were used, for those that are good for one use.
-type Used struct {
-	mu    sync.Mutex
-	all   map[string]bool
-	order []string // the oldest first
-}
-
-// First reports whether a ticket, by some id of it, is used for the first time.
-func (u *Used) First(id string) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.all[id] {
-		return false
-	}
-
-	if u.all == nil {
-		u.all = make(map[string]bool)
-	}
-	if len(u.order) >= maxUsed {
-		delete(u.all, u.order[0])
-		u.order = u.order[1:]
-	}
-	u.all[id] = true
-	u.order = append(u.order, id)
-	return true
+	e := envelope{Value: value}
+	return json.Unmarshal(whole, &e) == nil && storage.Now() < e.Until
 }

@@ -1,7 +1,6 @@
 package ticket
 
 import (
-	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,19 +32,4 @@ func TestATicketIsGoodForItsPurposeAndItsTime(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		is.True(!Open(db, "signing in", text, &got))
 	})
-}
-
-func TestATicketIsUsedOnce(t *testing.T) {
-	is := is.New(t)
-	var u Used
-	is.True(u.First("a"))
-	is.True(!u.First("a"))
-	for i := range maxUsed - 1 {
-		is.True(u.First(strconv.Itoa(i)))
-	}
-	is.True(!u.First("a"))
-	is.True(u.First("b")) // one more than are remembered
-	is.True(!u.First("b"))
-	is.True(u.First("a"))
-	is.Equal(len(u.all), maxUsed)
 }
