@@ -227,7 +227,7 @@ func (a *App) openServices() (err error) {
 	a.openGateway()
 
 	a.bodies = limit.NewBodies(cmp.Or(a.BodyBudget, defaultBodyBudget))
-	a.metrics.watchBodies(a.bodies)
+	a.metrics.watch("confab_body_bytes", "Memory used by request bodies outside /v1.", func() float64 { return float64(a.bodies.Used()) })
 	a.callback = callback.New(callback.Options{
 		DB:          a.DB,
 		AppSecret:   a.Config.Provider.AppSecret.Reveal(),
@@ -237,7 +237,7 @@ func (a *App) openServices() (err error) {
 		WriteError:  a.refuseCallback,
 		Gateway:     a.gateway != nil,
 		Answers:     a.work.Answers,
-		OnKept:      a.metrics.countKept,
+		OnKept:      func(field, reason string) { a.metrics.kept.WithLabelValues(field, reason).Inc() },
 	})
 
 	a.runner = queue.New(queue.Options{

@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"confab/app/api/rest"
-	"confab/app/limit"
 	"confab/app/stream"
 	"confab/jobs/guard"
 	"confab/jobs/queue"
@@ -129,11 +128,6 @@ func countJobs(db *storage.DB) (counts []storage.JobCount, err error) {
 	return counts, err
 }
 
-// watchBodies adds the memory that bodies of requests outside of /v1 take now.
-func (m *metrics) watchBodies(bodies *limit.Bodies) {
-	m.watch("confab_body_bytes", "Memory used by request bodies outside /v1.", func() float64 { return float64(bodies.Used()) })
-}
-
 // watchStreams adds the metrics of the streams of events, by their class.
 func (m *metrics) watchStreams(hub *stream.Hub) {
 	class := []string{"class"}
@@ -190,16 +184,6 @@ func (m *metrics) observeCommit(c storage.Commit) {
 func (m *metrics) observeJob(f queue.RunResult) {
 	m.jobs.WithLabelValues(f.Kind, f.Outcome).Inc()
 	m.jobTime.WithLabelValues(f.Kind).Observe(f.Took.Seconds())
-}
-
-func (m *metrics) countKept(field, reason string) { m.kept.WithLabelValues(field, reason).Inc() }
-
-func (m *metrics) countDropped(n int64) { m.dropped.Add(float64(n)) }
-
-func (m *metrics) setClockAhead(d time.Duration) { m.clockAhead.Set(d.Seconds()) }
-
-func (m *metrics) observeAttempt(result string, took time.Duration) {
-	m.attempts.WithLabelValues(result).Observe(took.Seconds())
 }
 
 // serveMetrics serves server.metrics_listen, if it is set, to anyone who can reach it.

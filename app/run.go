@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net"
 
+	"golang.org/x/sync/errgroup"
+
 	"confab/jobs/guard"
 )
 
@@ -14,18 +16,16 @@ func (a *App) Run(ctx context.Context) error {
 	defer stop()
 	a.work.WatchClock(ctx)
 
-	parts := []func(context.Context) error{
+	var parts errgroup.Group
+	for _, part := range []func(context.Context) error{
 		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics,
 		a.streams.Run, a.live.Run, a.work.Steady.Run, a.runner.Run, a.search.Run, a.pingWatchdog,
 		a.progress.run, a.eraseDeleted, a.replica.Run,
-	}
-	ended := make(chan error, len(parts))
-	for _, part := range parts {
-		go func() {
-			err := part(ctx)
-			stop() // one part down, all down
-			ended <- err
-		}()
+	} {
+		parts.Go(func() error {
+			defer stop() // one part down, all down
+			return part(ctx)
+		})
 	}
 
 	a.notifySupervisor("READY=1\nSTATUS=serving " + a.URL())
@@ -37,12 +37,7 @@ func (a *App) Run(ctx context.Context) error {
 	// From here on /readyz answers 503, so that a proxy sends nothing new, and
 	// purges for other commands are broken off.
 	a.drain()
-
-	var errs []error
-	for range parts {
-		errs = append(errs, <-ended)
-	}
-	return errors.Join(errs...)
+	return parts.Wait()
 }
 
 // Close frees everything. It is safe on an App that is only half open.

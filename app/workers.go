@@ -1,6 +1,8 @@
 package app
 
 import (
+	"time"
+
 	"confab/app/config"
 	"confab/jobs"
 	"confab/jobs/guard"
@@ -52,8 +54,8 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 		Push:              a.newPush(),
 		GatewayWait:       a.Config.Gateway.Wait,
 		Clock:             a.Clock,
-		OnDropped:         a.metrics.countDropped,
-		OnClock:           a.metrics.setClockAhead,
+		OnDropped:         func(n int64) { a.metrics.dropped.Add(float64(n)) },
+		OnClock:           func(ahead time.Duration) { a.metrics.clockAhead.Set(ahead.Seconds()) },
 	}), nil
 }
 
@@ -72,7 +74,9 @@ func (a *App) newWebhooks() jobs.Webhooks {
 		DisableAfter:    c.DisableAfterFailures,
 		DisableMinAge:   c.DisableMinAge,
 		PerSubscription: c.PerSubscription,
-		OnAttempt:       a.metrics.observeAttempt,
+		OnAttempt: func(result string, took time.Duration) {
+			a.metrics.attempts.WithLabelValues(result).Observe(took.Seconds())
+		},
 	}
 }
 
