@@ -41,7 +41,7 @@ var allowed = map[string][]string{
 	"app/live":              {"app/limit", "app/stream", "storage"},
 	"app/mcp":               {},
 	"app/oidc":              {"app/config", "app/limit"},
-	"app/pages":             {"app/api/rest", "app/limit", "app/pages/guides", "app/pages/reference", "app/theme", "jobs/language", "jobs/provider", "storage"},
+	"app/pages":             {"app/api/rest", "app/config", "app/limit", "app/pages/guides", "app/pages/reference", "app/theme", "jobs/language", "jobs/provider", "storage"},
 	"app/pages/guides":      {},
 	"app/pages/reference":   {"app/pages/guides", "app/theme"},
 	"app/tools/bundle":      {"app/theme", "jobs/language"},

@@ -15,15 +15,11 @@ type Signup = pages.Signup
 
 // openOnboard makes the pages of setup links, with the provider's own signup unless in a sandbox.
 func (a *App) openOnboard() {
-	c := a.Config
 	a.onboard = pages.NewOnboard(pages.OnboardOptions{
 		DB:             a.DB,
 		Provider:       a.work.Provider,
 		Hosts:          a.hosts,
-		AppID:          c.Provider.AppID,
-		ConfigID:       c.Provider.SignupConfigID,
-		Version:        c.Provider.Version,
-		Coexistence:    c.Provider.SignupCoexistence,
+		Settings:       a.Config.Provider,
 		SimulateSignup: a.SimulateSignup,
 		ClientNetwork:  a.api.ClientNetwork,
 		Log:            a.Log,

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"confab/app/config"
 	"confab/app/limit"
 	"confab/jobs/language"
 	"confab/jobs/provider"
@@ -43,11 +44,8 @@ var onboardFiles embed.FS
 type OnboardOptions struct {
 	DB       *storage.DB
 	Provider *provider.Client
-	Hosts    Hosts // under which they may be called
-	// AppID, ConfigID and Version are what the provider's signup needs to know.
-	AppID, ConfigID, Version string
-	// Coexistence offers to connect a number that stays on the phone app.
-	Coexistence bool
+	Hosts    Hosts           // under which they may be called
+	Settings config.Provider // what the provider's signup needs to know
 	// SimulateSignup replaces the provider's signup, for a name and a number. Only a
 	// sandbox has it; all others show the provider's own.
 	SimulateSignup func(name, phone string) (Signup, error)

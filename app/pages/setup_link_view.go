@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"confab/app/config"
 	"confab/app/theme"
 	"confab/jobs/language"
 	"confab/storage"
@@ -56,8 +57,8 @@ func (v *visit) say(english string, args ...any) string {
 // signupData is what the provider's signup needs to know. The nonce allows the styles
 // that its script adds.
 type signupData struct {
-	Script, Nonce, AppID, ConfigID, Version string
-	Coexistence                             bool
+	Script, Nonce string
+	config.Provider
 }
 
 // errorPage is a page with nothing but a message, in English until it is shown.
@@ -152,18 +153,11 @@ func (v *visit) showForm(status int, entered formFields) error {
 	switch {
 	case v.SimulateSignup != nil:
 		p.Form = &entered
-	case v.AppID == "" || v.ConfigID == "":
+	case v.Settings.AppID == "" || v.Settings.SignupConfigID == "":
 		v.Log.Error("setup links are unavailable: provider.app_id or provider.signup_config_id is not set", "setup_link", v.invitation.ID)
 		return v.showFailed(http.StatusOK, storage.ReasonProvider)
 	default:
-		p.Signup = &signupData{
-			Script:      fmt.Sprintf(signupScript, v.say("en_US")),
-			Nonce:       rand.Text(),
-			AppID:       v.AppID,
-			ConfigID:    v.ConfigID,
-			Version:     v.Version,
-			Coexistence: v.Coexistence,
-		}
+		p.Signup = &signupData{fmt.Sprintf(signupScript, v.say("en_US")), rand.Text(), v.Settings}
 	}
 
 	return v.writePage(status, p)
