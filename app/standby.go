@@ -133,29 +133,28 @@ func (a *App) standbyHandler(s *replica.Standby) http.Handler {
 			state = "standby, without a copy yet: " + problem
 		}
 
+		status := http.StatusServiceUnavailable
 		switch r.URL.Path {
 		case "/livez":
 			serveLive(w, r)
+			return
 		case "/readyz":
-			http.Error(w, state, http.StatusServiceUnavailable)
+			http.Error(w, state, status)
+			return
 		case "/":
-			writeStandbyPage(w, http.StatusOK, state)
+			status = http.StatusOK
 		default:
 			w.Header().Set("Retry-After", "10")
-			writeStandbyPage(w, http.StatusServiceUnavailable, state)
 		}
-	})
-}
 
-// writeStandbyPage writes a page that says what this is.
-func writeStandbyPage(w http.ResponseWriter, status int, state string) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'")
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, `<!doctype html><html lang="en"><title>confab standby</title><h1>This is a standby</h1>`+
-		`<p>It keeps a copy of another confab server's data, and serves nothing itself. State: `+html.EscapeString(state)+`.</p>`+
-		`<p>If that server is lost, run <code>confab promote</code> on this machine.</p></html>`+"\n")
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, `<!doctype html><html lang="en"><title>confab standby</title><h1>This is a standby</h1>`+
+			`<p>It keeps a copy of another confab server's data, and serves nothing itself. State: `+html.EscapeString(state)+`.</p>`+
+			`<p>If that server is lost, run <code>confab promote</code> on this machine.</p></html>`+"\n")
+	})
 }
 
 // serveStandbyControl answers the commands of a standby. Whoever promotes it becomes by.

@@ -76,23 +76,21 @@ func (q *Request) OnIdentify(fn func(Holder)) {
 }
 
 // EndReading makes reading the body fail, so that the request can be answered.
-func (q *Request) EndReading() {
-	q.end(func(c *http.ResponseController, past time.Time) { _ = c.SetReadDeadline(past) })
-}
+func (q *Request) EndReading() { q.end((*http.ResponseController).SetReadDeadline) }
 
 // CutOff ends the request, and leaves others of its connection alone.
 func (q *Request) CutOff() {
-	q.end(func(c *http.ResponseController, past time.Time) {
-		_, _ = c.SetReadDeadline(past), c.SetWriteDeadline(past)
-	})
+	q.end((*http.ResponseController).SetReadDeadline, (*http.ResponseController).SetWriteDeadline)
 }
 
 // end sets deadlines, which fails only if the client is gone.
-func (q *Request) end(set func(c *http.ResponseController, past time.Time)) {
+func (q *Request) end(deadlines ...func(*http.ResponseController, time.Time) error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.response != nil {
-		set(http.NewResponseController(q.response), time.Unix(1, 0))
+	for _, set := range deadlines {
+		if q.response != nil {
+			_ = set(http.NewResponseController(q.response), time.Unix(1, 0))
+		}
 	}
 }
 

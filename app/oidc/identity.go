@@ -1,6 +1,7 @@
 package oidc
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -31,10 +32,7 @@ type claims struct {
 func (p *Provider) identity(token *oidc.IDToken) (Identity, error) {
 	var c claims
 	var all map[string]json.RawMessage
-	if err := token.Claims(&c); err != nil {
-		return Identity{}, fmt.Errorf("%w: the claims: %w", ErrRefused, err)
-	}
-	if err := token.Claims(&all); err != nil {
+	if err := cmp.Or(token.Claims(&c), token.Claims(&all)); err != nil {
 		return Identity{}, fmt.Errorf("%w: the claims: %w", ErrRefused, err)
 	}
 
