@@ -1,73 +1,61 @@
 package simulator
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"sync"
 )
 
-// blobs keeps the bytes of media: in files named after their id, or in memory
-// when there is no directory.
+// blobs keeps the bytes of media in files named after their id.
 type blobs struct {
-	dir string
-
-	mu     sync.Mutex
-	memory map[string][]byte
+	dir       string
+	temporary bool // removed in the end
 }
 
-func newBlobs(dir string) (*blobs, error) {
-	if dir != "" {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("media directory: %w", err)
-		}
-		removeMatches(dir, stagedPattern)
+// newBlobs keeps files beside a state file, or for as long as the simulator runs where there
+// is none.
+func newBlobs(stateFile string) (*blobs, error) {
+	if stateFile == "" {
+		dir, err := os.MkdirTemp("", "confab-simulator-*")
+		return &blobs{dir: dir, temporary: true}, err
 	}
-	return &blobs{dir: dir, memory: map[string][]byte{}}, nil
+
+	b := &blobs{dir: stateFile + ".media"}
+	if err := os.MkdirAll(b.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("media directory: %w", err)
+	}
+	removeMatches(b.dir, stagedPattern)
+	return b, nil
+}
+
+func (b *blobs) close() {
+	if b.temporary {
+		os.RemoveAll(b.dir)
+	}
 }
 
 // stagedFile is a file that has been received but belongs to no object yet.
 type stagedFile struct {
-	store *blobs
-	kind  string // as the client labelled it
-	size  int64
-	sum   [sha256.Size]byte
-	head  []byte // the first bytes, to detect its type
-
 	path string
-	data []byte
+	kind string // as the client labelled it
+	size int64
+	sum  []byte // SHA-256
 }
 
-const (
-	headBytes     = 3072
-	stagedPattern = ".upload-*"
-)
+const stagedPattern = ".upload-*"
 
 // stage receives a file of at most limit bytes.
 func (b *blobs) stage(r io.Reader, limit int64) (*stagedFile, error) {
-	if b.dir == "" {
-		data, err := readAll(r, limit)
-		if err != nil {
-			return nil, err
-		}
-		return &stagedFile{
-			store: b, data: data, size: int64(len(data)),
-			sum: sha256.Sum256(data), head: data[:min(len(data), headBytes)],
-		}, nil
-	}
-
 	f, err := os.CreateTemp(b.dir, stagedPattern)
 	if err != nil {
 		return nil, err
 	}
 
-	st := &stagedFile{store: b, path: f.Name()}
-	err = errors.Join(st.fill(f, r, limit), f.Close())
-	if err != nil {
+	st := &stagedFile{path: f.Name()}
+	if err := errors.Join(st.fill(f, r, limit), f.Close()); err != nil {
 		st.discard()
 		return nil, err
 	}
@@ -85,70 +73,20 @@ func (st *stagedFile) fill(f *os.File, r io.Reader, limit int64) error {
 		return errTooLarge
 	}
 
-	st.size = n
-	sum.Sum(st.sum[:0])
-	st.head = make([]byte, min(n, headBytes))
-	if _, err := f.ReadAt(st.head, 0); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-
+	st.size, st.sum = n, sum.Sum(nil)
 	return f.Sync()
 }
 
-// keep stores the bytes under an id.
-func (st *stagedFile) keep(id string) error {
-	if st.store.dir == "" {
-		st.store.mu.Lock()
-		defer st.store.mu.Unlock()
-		st.store.memory[id] = st.data
-		return nil
-	}
-
-	if err := os.Rename(st.path, st.store.file(id)); err != nil {
-		return err
-	}
-	st.path = ""
-	return nil
-}
-
 // discard deletes the bytes, unless they were kept.
-func (st *stagedFile) discard() {
-	if st.path != "" {
-		os.Remove(st.path)
-		st.path = ""
-	}
-}
+func (st *stagedFile) discard() { os.Remove(st.path) }
+
+// keep stores the bytes of a file under an id.
+func (b *blobs) keep(st *stagedFile, id string) error { return os.Rename(st.path, b.file(id)) }
 
 // open returns the bytes of an id.
-func (b *blobs) open(id string) (io.ReadSeekCloser, error) {
-	if b.dir != "" {
-		return os.Open(b.file(id))
-	}
+func (b *blobs) open(id string) (*os.File, error) { return os.Open(b.file(id)) }
 
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	data, ok := b.memory[id]
-	if !ok {
-		return nil, os.ErrNotExist
-	}
-	return memoryFile{bytes.NewReader(data)}, nil
-}
-
-func (b *blobs) remove(id string) {
-	if b.dir != "" {
-		os.Remove(b.file(id))
-		return
-	}
-
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.memory, id)
-}
+func (b *blobs) remove(id string) { os.Remove(b.file(id)) }
 
 // file is where an id's bytes lie. Ids are made here and hold digits only.
 func (b *blobs) file(id string) string { return filepath.Join(b.dir, filepath.Base(id)) }
-
-// memoryFile makes bytes in memory look like an open file.
-type memoryFile struct{ *bytes.Reader }
-
-func (memoryFile) Close() error { return nil }

@@ -52,13 +52,13 @@ func (s *Server) resolveMedia(numberID, kind string, in object) (*media, error) 
 		if err != nil {
 			return nil, err
 		}
-		return s.storeReceived(numberID, firstOf(label, defaultMime(kind, "", file.head)), file)
+		return s.storeReceived(numberID, firstOf(label, defaultMime(kind, file)), file)
 	case in.has("link"):
 		file, err := s.fetch(s.ctx, in.text("link"))
 		if err != nil {
 			return nil, invalid(kind+".link", "cannot be fetched: "+err.Error())
 		}
-		return s.storeReceived(numberID, firstOf(label, defaultMime(kind, file.kind, file.head)), file)
+		return s.storeReceived(numberID, firstOf(label, defaultMime(kind, file)), file)
 	case in.has("id"):
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -78,8 +78,8 @@ func (s *Server) storeReceived(numberID, kind string, file *stagedFile) (*media,
 // defaultMime is the content type of bytes whose sender named none: that of the
 // server they were fetched from, or the detected one. Voice notes get the codec
 // too, which no detector finds.
-func defaultMime(kind, label string, head []byte) string {
-	detected := mimeOf(label, head)
+func defaultMime(kind string, file *stagedFile) string {
+	detected := mimeOf(file.kind, file)
 	if kind == "audio" && strings.HasSuffix(detected, "/ogg") {
 		return "audio/ogg; codecs=opus"
 	}
@@ -135,7 +135,7 @@ func (s *Server) fetchThenSchedule(m *message, link string) {
 		failure = new(codeMediaUpload)
 		s.log.Debug("could not fetch a message's link", "message", m.ID, "error", err)
 	default:
-		got := kindOfMime(mimeOf(file.kind, file.head))
+		got := kindOfMime(mimeOf(file.kind, file))
 		anyKind := m.Type == "document" || m.Type == "template" || m.Type == "interactive"
 		if !anyKind && (got.kind != m.Type || file.size > got.limit) {
 			failure = new(codeMediaUpload)

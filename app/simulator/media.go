@@ -88,7 +88,7 @@ func (s *Server) uploadMedia(c *call) (any, error) {
 	if !strings.Contains(label, "/") {
 		label = c.file.kind // some clients say "image", others nothing
 	}
-	kind := mimeOf(label, c.file.head)
+	kind := mimeOf(label, c.file)
 
 	// Some clients take the file extension for the type.
 	if kind == "video/3gp" {
@@ -112,12 +112,13 @@ func (s *Server) uploadMedia(c *call) (any, error) {
 
 // mimeOf returns the content type that a label names, or detects it from the
 // bytes where the label names none.
-func mimeOf(label string, head []byte) string {
+func mimeOf(label string, file *stagedFile) string {
 	kind, _, _ := mime.ParseMediaType(label)
 	if kind != "" && kind != "application/octet-stream" {
 		return kind
 	}
-	kind, _, _ = mime.ParseMediaType(mimetype.Detect(head).String())
+	detected, _ := mimetype.DetectFile(file.path) // application/octet-stream where it cannot be read
+	kind, _, _ = mime.ParseMediaType(detected.String())
 	return kind
 }
 
@@ -132,12 +133,12 @@ func (s *Server) storeMedia(numberID, kind string, file *stagedFile, life time.D
 	}
 
 	m := &media{
-		ID: id, Account: n.Account, Number: numberID, Mime: kind, SHA256: file.sum[:], Size: file.size,
+		ID: id, Account: n.Account, Number: numberID, Mime: kind, SHA256: file.sum, Size: file.size,
 		Expires: s.now().Add(life).UnixMilli(), Secret: newSecret(12),
 	}
 
 	// The bytes are stored first, so that no object is visible without them.
-	if err := file.keep(id); err != nil {
+	if err := s.blobs.keep(file, id); err != nil {
 		return nil, err
 	}
 

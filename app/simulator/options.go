@@ -14,7 +14,7 @@ import (
 // Options says how a simulator is set up. The zero value is a usable one that
 // keeps nothing on disk and makes its credentials up.
 type Options struct {
-	// StateFile is where the state is saved; the media files lie beside it. Empty keeps everything in memory only.
+	// StateFile is where the state is saved; the media files lie beside it. Empty saves nothing.
 	StateFile string
 
 	// Listen is the address that the simulator will be served on. It decides

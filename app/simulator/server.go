@@ -37,8 +37,6 @@ type Server struct {
 	opt Options
 	log *slog.Logger
 
-	ownClient bool // for callbacks, to be closed with the server
-
 	blobs   *blobs
 	control http.Handler
 
@@ -72,22 +70,17 @@ type Server struct {
 
 // New makes a simulator, with the state that its state file holds.
 func New(opt Options) (*Server, error) {
-	ownClient := opt.CallbackClient == nil
 	if err := opt.complete(); err != nil {
 		return nil, err
 	}
 
-	dir := ""
-	if opt.StateFile != "" {
-		dir = opt.StateFile + ".media"
-	}
-	store, err := newBlobs(dir)
+	store, err := newBlobs(opt.StateFile)
 	if err != nil {
 		return nil, err
 	}
 
 	s := &Server{
-		opt: opt, log: opt.Log, ownClient: ownClient, blobs: store,
+		opt: opt, log: opt.Log, blobs: store,
 		settings: defaultSettings(),
 		messages: newMessageLog(opt.MaxMessages),
 		outbox:   newOutbox(),
@@ -171,10 +164,8 @@ func (s *Server) Close() error {
 
 	s.work.Wait()
 	s.deliveries.Wait()
-	if s.ownClient {
-		s.opt.CallbackClient.CloseIdleConnections()
-	}
-
+	s.opt.CallbackClient.CloseIdleConnections()
+	s.blobs.close()
 	return s.save()
 }
 
