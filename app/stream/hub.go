@@ -148,7 +148,6 @@ func (h *Hub) checkStreams(ctx context.Context) {
 			if s.Allowed != nil && !s.Allowed(ctx) {
 				s.end()
 			}
-			s.group.forget(h.timing.read)
 		}
 	}
 }
@@ -219,7 +218,7 @@ func (h *Hub) add(s *Stream) error {
 	}
 
 	if h.groups[s.Organization] == nil {
-		h.groups[s.Organization] = &group{streams: make(map[*Stream]struct{}), reads: make(map[windowKey]*sharedRead)}
+		h.groups[s.Organization] = &group{streams: make(map[*Stream]struct{})}
 	}
 	s.group = h.groups[s.Organization]
 	s.group.streams[s] = struct{}{}

@@ -211,8 +211,8 @@ func (s *Stream) writeWindow(w io.Writer, next window) error {
 	}
 	s.sent = last
 
-	if name := s.Format.Name(); next.texts != nil && name != "" {
-		return s.write(w, next.texts.find(name, func() []byte { return s.render(nil, next) }))
+	if next.text != nil {
+		return s.write(w, next.text)
 	}
 
 	b := buffers.Get().(*[]byte)

@@ -3,7 +3,6 @@ package stream
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"confab/storage"
 )
@@ -25,7 +24,7 @@ type window struct {
 	hasMore bool
 	last    int64  // the newest event there was
 	removed int64  // up to where events were removed because of their age
-	texts   *texts // of a window that several streams send
+	text    []byte // of a window that several streams may send
 }
 
 // lastSent is the last position that a window sends, if it sends any.
@@ -41,25 +40,6 @@ func (w *window) lastSent(at position) (last position, isEmpty bool) {
 		return at, true
 	}
 	return at, false
-}
-
-// texts are the forms of a window, by the name of the format: each is made once.
-type texts struct {
-	mu     sync.Mutex
-	byName map[string][]byte
-}
-
-// find returns a form of the window, which no one may change.
-func (t *texts) find(name string, render func() []byte) []byte {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-
-	text, ok := t.byName[name]
-	if !ok {
-		text = render()
-		t.byName[name] = text
-	}
-	return text
 }
 
 // readWindow reads what follows the position of the stream, in one snapshot. It
