@@ -22,48 +22,41 @@ const noReplays = -1
 // number; with replays there is a second block for theirs. No one but us can make one,
 // and no one can read in it how much happens on the server.
 const (
-	blockSize  = aes.BlockSize
-	epochSize  = 6
-	numberSize = 6 // more events than anybody can store
+	blockSize = aes.BlockSize
+	epochSize = 6
+	// The marks distinguish the two blocks from each other, and from foreign ones.
+	markSize   = 4
+	eventMark  = "seq\x01"
+	replayMark = "rpl\x01"
 )
-
-// The marks distinguish the two blocks from each other, and from foreign ones.
-var eventMark, replayMark = [4]byte{'s', 'e', 'q', 1}, [4]byte{'r', 'p', 'l', 1}
 
 // positions makes and reads positions.
 type positions struct {
 	block cipher.Block
-	epoch [epochSize]byte
+	epoch string
 }
 
 func newPositions(key []byte, epoch [8]byte) (*positions, error) {
 	block, err := aes.NewCipher(key)
-	p := &positions{block: block}
-	copy(p.epoch[:], epoch[:])
-	return p, err
+	return &positions{block: block, epoch: string(epoch[:epochSize])}, err
 }
 
 // append appends the text of a position.
 func (p *positions) append(b []byte, at position) []byte {
-	sealed := make([]byte, 0, 2*blockSize)
-	sealed = p.appendBlock(sealed, eventMark, at.seq)
+	sealed := p.appendBlock(make([]byte, 0, 2*blockSize), eventMark, at.seq)
 	if at.replay != noReplays {
 		sealed = p.appendBlock(sealed, replayMark, at.replay)
 	}
 	return base64.RawURLEncoding.AppendEncode(b, sealed)
 }
 
-func (p *positions) appendBlock(b []byte, mark [4]byte, number int64) []byte {
-	var plain [blockSize]byte
-	copy(plain[:], mark[:])
-	copy(plain[len(mark):], p.epoch[:])
-	var digits [8]byte
-	binary.BigEndian.PutUint64(digits[:], uint64(number))
-	copy(plain[len(mark)+epochSize:], digits[8-numberSize:])
-
+// appendBlock appends a block. Its number has six bytes: more events than anybody can store.
+func (p *positions) appendBlock(b []byte, mark string, number int64) []byte {
 	start := len(b)
-	b = append(b, plain[:]...)
-	p.block.Encrypt(b[start:], plain[:])
+	b = append(append(b, mark...), p.epoch...)
+	b = binary.BigEndian.AppendUint16(b, uint16(number>>32))
+	b = binary.BigEndian.AppendUint32(b, uint32(number))
+	p.block.Encrypt(b[start:], b[start:])
 	return b
 }
 
@@ -87,12 +80,9 @@ func (p *positions) parse(text string) (at position, ours, ok bool) {
 	return at, ours, ok
 }
 
-func (p *positions) parseBlock(sealed []byte, mark [4]byte) (number int64, ours, ok bool) {
-	var plain [blockSize]byte
-	p.block.Decrypt(plain[:], sealed)
-
-	var digits [8]byte
-	copy(digits[8-numberSize:], plain[len(mark)+epochSize:])
-	number = int64(binary.BigEndian.Uint64(digits[:]))
-	return number, [epochSize]byte(plain[len(mark):len(mark)+epochSize]) == p.epoch, [4]byte(plain[:len(mark)]) == mark
+func (p *positions) parseBlock(b []byte, mark string) (number int64, ours, ok bool) {
+	p.block.Decrypt(b, b)
+	epoch, digits := b[markSize:markSize+epochSize], b[markSize+epochSize:]
+	number = int64(binary.BigEndian.Uint16(digits))<<32 | int64(binary.BigEndian.Uint32(digits[2:]))
+	return number, string(epoch) == p.epoch, string(b[:markSize]) == mark
 }
