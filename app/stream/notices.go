@@ -17,6 +17,13 @@ type Notices interface {
 	AppendEnding(b []byte) []byte
 }
 
+// noNotices are those of a stream that has none.
+type noNotices struct{}
+
+func (noNotices) AppendOpening(b []byte) []byte { return b }
+func (noNotices) AppendNew(b []byte) []byte     { return b }
+func (noNotices) AppendEnding(b []byte) []byte  { return b }
+
 // Notify says that there are new notices. It never waits.
 func (s *Stream) Notify() {
 	select {
@@ -25,28 +32,9 @@ func (s *Stream) Notify() {
 	}
 }
 
-// open sends what comes before all else.
-func (s *Stream) open(w io.Writer) error {
-	if s.Notices == nil {
-		return nil
-	}
-	return s.write(w, s.Notices.AppendOpening(nil))
-}
-
-// writeNotices writes the new notices, if there are any.
-func (s *Stream) writeNotices(w io.Writer) error {
-	if s.Notices == nil {
-		return nil
-	}
-	return s.write(w, s.Notices.AppendNew(nil))
-}
-
 // writeEnding says to a client why its stream ends. One that does not take it will find out when
 // it comes back.
 func (s *Stream) writeEnding(w io.Writer) {
-	if s.Notices == nil {
-		return
-	}
 	_ = s.connection.SetWriteDeadline(time.Now().Add(lastWrite))
 	if _, err := w.Write(s.Notices.AppendEnding(nil)); err == nil {
 		_ = s.connection.Flush()

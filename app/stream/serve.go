@@ -107,7 +107,7 @@ func (s *Stream) run(ctx context.Context, w io.Writer) error {
 	idle := time.NewTicker(s.hub.timing.idle)
 	defer idle.Stop()
 
-	if err := s.open(w); err != nil {
+	if err := s.write(w, s.Notices.AppendOpening(nil)); err != nil {
 		return err
 	}
 	if err := s.catchUp(ctx, w); err != nil {
@@ -125,7 +125,7 @@ func (s *Stream) run(ctx context.Context, w io.Writer) error {
 			err = s.catchUp(ctx, w)
 		}
 		if err == nil {
-			err = s.writeNotices(w)
+			err = s.write(w, s.Notices.AppendNew(nil))
 		}
 		if err == nil && why == isIdle {
 			err = s.writePosition(w, s.Format.AppendIdle)

@@ -57,6 +57,9 @@ type Stream struct {
 // Open opens a stream. The error is ErrPosition for a beginning that is none, a FullError
 // if there are too many streams, and ErrStopping.
 func (h *Hub) Open(ctx context.Context, o Options) (*Stream, error) {
+	if o.Notices == nil {
+		o.Notices = noNotices{}
+	}
 	s := &Stream{Options: o, hub: h, awake: make(chan struct{}, 1), news: make(chan struct{}, 1), ended: make(chan struct{})}
 	if err := h.add(s); err != nil {
 		return nil, err
