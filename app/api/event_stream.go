@@ -45,15 +45,9 @@ func (s *Server) streamEvents(r *rest.Request) (rest.Reply, error) {
 	return rest.Reply{Stream: func(x *rest.Exchange) { s.SendStream(x, opened, o.Format) }}, nil
 }
 
-// openStream is a stream that is to be served or closed.
-type openStream interface {
-	Serve(w http.ResponseWriter, r *http.Request, begun func())
-	Close()
-}
-
 // SendStream writes a stream until it ends. The call is recorded when its headers were
 // sent.
-func (s *Server) SendStream(x *rest.Exchange, opened openStream, f stream.Format) {
+func (s *Server) SendStream(x *rest.Exchange, opened *stream.Stream, f stream.Format) {
 	if x.Request.HTTP.Method == http.MethodHead {
 		opened.Close()
 		stream.SetHeaders(x.Header(), f)

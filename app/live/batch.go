@@ -46,15 +46,6 @@ func (s changeSet) add(kind string, ids []string, isAny bool) {
 	}
 }
 
-// merge adds of another set what a role may see.
-func (s changeSet) merge(other changeSet, role string) {
-	for kind, of := range other {
-		if maySee(role, kind) {
-			s.add(kind, slices.Collect(maps.Keys(of.ids)), of.isAny)
-		}
-	}
-}
-
 // append appends the notices of what a role may see.
 func (s changeSet) append(b []byte, role string) []byte {
 	for _, kind := range slices.Sorted(maps.Keys(s)) {
@@ -84,6 +75,17 @@ func (n *batch) add(kind string, ids []string, isAny bool) {
 	for _, also := range shownWith[kind] {
 		n.changed.add(also, nil, true)
 	}
+}
+
+// join makes a batch of two, which others have too, so that nothing can be added to either.
+func (n *batch) join(other *batch) *batch {
+	both := newBatch()
+	for _, set := range []changeSet{n.changed, other.changed} {
+		for kind, of := range set {
+			both.changed.add(kind, slices.Collect(maps.Keys(of.ids)), of.isAny)
+		}
+	}
+	return both
 }
 
 // text is what a role is sent, which no one may change.

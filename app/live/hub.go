@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"log/slog"
-	"net/http"
 	"sync"
 	"time"
 
@@ -32,7 +31,6 @@ type Options struct {
 type Hub struct {
 	Options
 	class *stream.Class
-	first chan struct{} // holds a value when the first viewer looks
 
 	mu      sync.Mutex
 	viewers map[int64]map[*viewer]struct{} // by organization
@@ -44,7 +42,6 @@ func New(o Options) *Hub {
 	return &Hub{
 		Options: o,
 		class:   o.Streams.NewClass(stream.ClassOptions{Name: "console", Max: o.MaxStreams, PerPerson: maxPersonStreams}),
-		first:   make(chan struct{}, 1),
 		viewers: make(map[int64]map[*viewer]struct{}),
 		looks:   make(map[int64]looks),
 	}
@@ -52,10 +49,6 @@ func New(o Options) *Hub {
 
 // Run notifies consoles of changes, until ctx ends.
 func (h *Hub) Run(ctx context.Context) error {
-	var group sync.WaitGroup
-	defer group.Wait()
-	group.Go(func() { h.forgetLooks(ctx) })
-
 	hints, waiting := h.DB.Hints(), make(paces)
 	for isHeld := false; ; {
 		if !isHeld {
@@ -156,15 +149,9 @@ type Visit struct {
 	Ended func(context.Context) string
 }
 
-// Stream is the stream of one console. Open makes it, and Serve or Close ends it.
-type Stream struct {
-	*stream.Stream
-	leave func()
-}
-
 // Open opens the stream of a console. The errors are those of stream.Hub.Open.
-func (h *Hub) Open(ctx context.Context, visit Visit) (*Stream, error) {
-	v := &viewer{Visit: visit, hub: h, ended: EndedStopping, changed: make(changeSet), moved: make(map[string]struct{})}
+func (h *Hub) Open(ctx context.Context, visit Visit) (*stream.Stream, error) {
+	v := &viewer{Visit: visit, hub: h, ended: EndedStopping, moved: make(map[string]struct{})}
 	stop := h.DB.WatchHints(ctx)
 
 	opened, err := h.Streams.Open(ctx, stream.Options{
@@ -177,6 +164,10 @@ func (h *Hub) Open(ctx context.Context, visit Visit) (*Stream, error) {
 		Notices:      v,
 		ReadInterval: readInterval,
 		Allowed:      v.mayGoOn,
+		Closed: func() {
+			h.leave(v)
+			stop()
+		},
 	})
 	if err != nil {
 		stop()
@@ -185,28 +176,7 @@ func (h *Hub) Open(ctx context.Context, visit Visit) (*Stream, error) {
 
 	v.notify = opened.Notify
 	h.enter(v)
-	leave := sync.OnceFunc(func() {
-		h.leave(v)
-		stop()
-	})
-	return &Stream{Stream: opened, leave: leave}, nil
-}
-
-// Close gives the place of the stream back. Serve does it too.
-func (s *Stream) Close() {
-	s.leave()
-	s.Stream.Close()
-}
-
-// Serve writes the stream until it ends. begun is called when the headers were sent.
-func (s *Stream) Serve(w http.ResponseWriter, r *http.Request, begun func()) {
-	defer s.leave()
-	// A browser keeps the connection of a page that was left for some seconds, in the hope
-	// to use it again, and has only six: a person who reloads a few times would have to wait.
-	if r.ProtoMajor == 1 {
-		w.Header().Set("Connection", "close")
-	}
-	s.Stream.Serve(w, r, begun)
+	return opened, nil
 }
 
 func (h *Hub) enter(v *viewer) {

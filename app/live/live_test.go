@@ -43,7 +43,7 @@ func newWorld(t *testing.T) *world {
 // watcher is a console whose reader is the test.
 type watcher struct {
 	*viewer
-	s *Stream
+	s *stream.Stream
 }
 
 func (w *world) watch(tenant storagetest.Tenant, role string) *watcher {
@@ -107,7 +107,7 @@ func TestManyChangesAreOneHint(t *testing.T) {
 			time.Sleep(hintInterval)
 		}
 		synctest.Wait()
-		is.True(len(admin.changed["label"].ids) <= storage.MaxHintIDs)
+		is.True(len(admin.pending.changed["label"].ids) <= storage.MaxHintIDs)
 
 		w.db.DropCaches() // another process has changed something
 		time.Sleep(hintInterval)
@@ -187,7 +187,7 @@ func TestPresenceIsForgottenTenSecondsAfterTheLastWord(t *testing.T) {
 		time.Sleep(lookLife - time.Millisecond)
 		synctest.Wait()
 		is.Equal(v.news(), nil)
-		time.Sleep(time.Millisecond + forgetInterval)
+		time.Sleep(time.Millisecond)
 		synctest.Wait()
 		is.Equal(v.news(), []string{nobody("cnv_1")})
 		is.Equal(len(w.hub.looks), 0)

@@ -2,7 +2,6 @@ package live
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
 	"time"
@@ -68,12 +67,9 @@ func (h *Hub) Look(l Look) {
 		if all == nil {
 			all = make(looks)
 			h.looks[l.Organization] = all
-			select {
-			case h.first <- struct{}{}:
-			default: // the forgetter is awake
-			}
 		}
 		all[key] = look{l.Name, l.Conversation, l.Typing, time.Now().Add(lookLife)}
+		time.AfterFunc(lookLife, func() { h.forget(l.Organization, key) })
 	}
 
 	if before.conversation == l.Conversation && before.typing == l.Typing && before.person == l.Name {
@@ -113,44 +109,18 @@ func (h *Hub) prune(organization int64) {
 	}
 }
 
-// forgetInterval is how often it is looked whom to forget, while there is anybody.
-const forgetInterval = 500 * time.Millisecond
-
-// forgetLooks forgets those who have not said for long that they look, until ctx ends.
-func (h *Hub) forgetLooks(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-h.first:
-		}
-
-		for anybody := true; anybody; {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(forgetInterval):
-			}
-			anybody = h.forget(time.Now())
-		}
-	}
-}
-
-// forget forgets whose time is up, and reports whether anybody is left.
-func (h *Hub) forget(now time.Time) bool {
+// forget forgets a tab, unless it has said again what it shows.
+func (h *Hub) forget(organization int64, key tab) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
-	for organization, all := range h.looks {
-		for key, one := range all {
-			if !now.Before(one.until) {
-				delete(all, key)
-				h.move(organization, one.conversation)
-			}
-		}
-		h.prune(organization)
+	one, known := h.looks[organization][key]
+	if !known || time.Now().Before(one.until) {
+		return
 	}
-	return len(h.looks) > 0
+	delete(h.looks[organization], key)
+	h.prune(organization)
+	h.move(organization, one.conversation)
 }
 
 // tabsOf counts the tabs of a person.

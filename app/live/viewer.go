@@ -25,10 +25,8 @@ type viewer struct {
 	hub    *Hub
 	notify func()
 
-	// Guarded by Hub.mu. Changes are in pending, which it shares with others, or,
-	// when more came before they were sent, in changed.
-	pending *batch
-	changed changeSet
+	// Guarded by Hub.mu.
+	pending *batch              // changes, nil for none; mostly shared with others
 	moved   map[string]struct{} // conversations whose people have changed
 	ended   string
 }
@@ -39,17 +37,10 @@ func (v *viewer) hint(n *batch) {
 		return
 	}
 
-	isFirst := v.pending == nil && len(v.changed) == 0
-	if v.pending != nil { // it is shared with others, so that more cannot be added to it
-		v.changed.merge(v.pending.changed, v.Role)
-		v.pending = nil
+	if v.pending != nil {
+		n = v.pending.join(n)
 	}
-
-	if isFirst {
-		v.pending = n
-	} else {
-		v.changed.merge(n.changed, v.Role)
-	}
+	v.pending = n
 	v.notify()
 }
 
@@ -94,11 +85,9 @@ func (v *viewer) AppendNew(b []byte) []byte {
 		b = append(b, v.pending.text(v.Role)...)
 		v.pending = nil
 	}
-	b = v.changed.append(b, v.Role)
 	for _, conversation := range slices.Sorted(maps.Keys(v.moved)) {
 		b = appendNotice(b, "presence", v.hub.looks[v.Organization].presence(conversation))
 	}
-	clear(v.changed)
 	clear(v.moved)
 	return b
 }

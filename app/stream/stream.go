@@ -25,6 +25,8 @@ type Options struct {
 	ReadInterval time.Duration
 	// Notices are sent beside the events; nil for none.
 	Notices Notices
+	// Closed is called when the stream has ended; nil for nothing to do.
+	Closed func()
 	// Allowed reports whether the stream may go on. It is asked once a second; nil is yes.
 	Allowed func(context.Context) bool
 }
@@ -64,7 +66,12 @@ func (h *Hub) Open(ctx context.Context, o Options) (*Stream, error) {
 	if err := h.add(s); err != nil {
 		return nil, err
 	}
-	s.close = sync.OnceFunc(func() { h.remove(s) })
+	s.close = sync.OnceFunc(func() {
+		h.remove(s)
+		if o.Closed != nil {
+			o.Closed()
+		}
+	})
 
 	from, err := h.start(ctx, o)
 	if err != nil {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,15 @@ func (s *Server) streamConsole(r *rest.Request) (rest.Reply, error) {
 	if err != nil {
 		return rest.Reply{}, api.StreamError(err)
 	}
-	return rest.Reply{Stream: func(x *rest.Exchange) { s.api.SendStream(x, opened, stream.EventStream{}) }}, nil
+
+	return rest.Reply{Stream: func(x *rest.Exchange) {
+		// A browser keeps the connection of a page that was left for some seconds, in the hope
+		// to use it again, and has only six: a person who reloads a few times would have to wait.
+		if r.HTTP.ProtoMajor == 1 && r.HTTP.Method == http.MethodGet {
+			x.Header().Set("Connection", "close")
+		}
+		s.api.SendStream(x, opened, stream.EventStream{})
+	}}, nil
 }
 
 // whyEnded says why the stream of a console may not go on; "" if it may. Besides what ends the streams of
