@@ -7,11 +7,8 @@ const (
 )
 
 func (w *world) accountIDs() []string {
-	ids := []string{}
-	for _, a := range inOrder(w.Accounts, func(a *account) int64 { return a.Order }) {
-		ids = append(ids, a.ID)
-	}
-	return ids
+	all := inOrder(w.Accounts, func(a *account) int64 { return a.Order })
+	return viewsOf(all, func(a *account) string { return a.ID })
 }
 
 // getAccount handles GET /{waba_id}.
@@ -29,13 +26,13 @@ func (s *Server) getAccount(c *call) (any, error) {
 		}},
 	}
 
-	return project(node, c.params.text("fields"), "id", "name", "timezone_id", "message_template_namespace"), nil
+	return project(node, c, "id", "name", "timezone_id", "message_template_namespace"), nil
 }
 
 // getBusiness handles GET /{business_id}.
 func (s *Server) getBusiness(c *call) (any, error) {
 	node := object{"id": c.id, "name": s.world.Accounts[c.account].Name}
-	return project(node, c.params.text("fields"), "id", "name"), nil
+	return project(node, c, "id", "name"), nil
 }
 
 // systemUserToken handles POST /{business_id}/system_user_access_tokens.
@@ -100,4 +97,51 @@ func (s *Server) unsubscribeApp(c *call) (any, error) {
 	a := s.world.Accounts[c.id]
 	a.Subscribed, a.Override = false, callback{}
 	return success{true}, nil
+}
+
+// Signup is what a hosted signup hands to the browser.
+type Signup struct {
+	Code          string `json:"code"`
+	WABAID        string `json:"waba_id"`
+	PhoneNumberID string `json:"phone_number_id"`
+}
+
+// Signup plays a business that signs up through the hosted page: a new account
+// with one number, verified but not registered, and a code for its token. The
+// app gets a callback about it, and must subscribe to the account itself. A
+// number that exists is signed up with its account, without changes.
+func (s *Server) Signup(name, phone string) (Signup, error) {
+	if phone != "" && !validPhone(phone) {
+		return Signup{}, invalid("phone_number", "is no phone number")
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.world.numberOf(digits(phone))
+	if n == nil {
+		name = firstOf(name, "Test Business")
+		a := s.world.addAccount("", name, false)
+
+		var err error
+		n, err = s.world.ensureNumber(Number{
+			WABAID: a.ID, DisplayPhoneNumber: phone, VerifiedName: name, Status: statusPending,
+		})
+		if err != nil {
+			delete(s.world.Accounts, a.ID)
+			return Signup{}, err
+		}
+	}
+
+	code := &signupCode{Code: "AQ" + newSecret(32), Account: n.Account, Expires: s.now().Add(codeLife).UnixMilli()}
+	s.world.Codes[code.Code] = code
+
+	// The app gets this callback although it is not subscribed to the account yet.
+	if s.world.Hook.URL != "" {
+		s.enqueueNew(&change{Account: n.Account, Field: fieldAccountUpdate, Time: s.nowMS() / 1000}, object{
+			"event": "PARTNER_ADDED", "waba_info": object{"waba_id": n.Account, "owner_business_id": s.world.Accounts[n.Account].Business},
+		})
+	}
+
+	s.markDirty()
+	return Signup{code.Code, n.Account, n.ID}, nil
 }

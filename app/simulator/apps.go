@@ -18,7 +18,7 @@ var callbackFields = []string{
 func (s *Server) getApp(c *call) (any, error) {
 	id := s.world.Creds.AppID
 	node := object{"id": id, "name": appName, "link": appLink + id, "category": "Business"}
-	return project(node, c.params.text("fields"), "id", "name", "link", "category"), nil
+	return project(node, c, "id", "name", "link", "category"), nil
 }
 
 // requireAppToken refuses tokens that are not the app's own.
@@ -45,11 +45,7 @@ func (s *Server) listSubscriptions(c *call) (any, error) {
 	if len(names) == 0 {
 		names = callbackFields
 	}
-	fields := []object{}
-	for _, name := range names {
-		fields = append(fields, object{"name": name, "version": s.settings.WebhookVersion})
-	}
-
+	fields := viewsOf(names, func(name string) object { return object{"name": name, "version": s.settings.WebhookVersion} })
 	return object{"data": []object{{
 		"object": "whatsapp_business_account", "callback_url": hook.URL, "active": true, "fields": fields,
 	}}}, nil

@@ -1,13 +1,12 @@
 package simulator
 
 import (
-	"bytes"
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,121 +18,19 @@ const (
 	keptBytes = 16 << 10
 )
 
+// The directions of calls.
+const (
+	callAsked = "asked" // by the app
+	callGiven = "given" // to the app: callbacks
+)
+
 // callRecord is one call: of the app to the provider, or a callback of the provider to
 // the app. Bodies are kept as they were, cut off where they are long.
 type callRecord struct {
-	id       int64
-	given    bool // a callback
-	at       time.Time
-	took     time.Duration
-	method   string
-	target   string // the path with the query, or the URL of a callback
-	kind     string // content type of the request
-	request  []byte
-	status   int // 0 where there was no answer
-	response []byte
-	failure  string
-}
-
-// callLog keeps the newest calls of both directions in memory. It has a lock of its own,
-// because every call passes here.
-type callLog struct {
-	mu    sync.Mutex
-	last  int64
-	asked []callRecord
-	given []callRecord
-}
-
-// add keeps a call, and drops the oldest where there are enough.
-func (l *callLog) add(c callRecord) callRecord {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.last++
-	c.id = l.last
-
-	kept := &l.asked
-	if c.given {
-		kept = &l.given
-	}
-	*kept = append(*kept, c)
-	*kept = (*kept)[max(0, len(*kept)-keptCalls):]
-	return c
-}
-
-// newest lists the calls of one or both directions, newest first.
-func (l *callLog) newest(asked, given bool, limit int) (all []callRecord) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if asked {
-		all = append(all, l.asked...)
-	}
-	if given {
-		all = append(all, l.given...)
-	}
-
-	slices.SortFunc(all, func(a, b callRecord) int { return cmp.Compare(b.id, a.id) })
-	return all[:min(len(all), limit)]
-}
-
-// clear drops all calls.
-func (l *callLog) clear() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.asked, l.given = nil, nil
-}
-
-// shorten cuts a body that is too long to be kept. The rest of it is not held in memory.
-func shorten(body []byte) []byte {
-	if len(body) <= keptBytes {
-		return body
-	}
-	return append(bytes.Clone(body[:keptBytes]), "… ("+strconv.Itoa(len(body))+" bytes)"...)
-}
-
-// recordCall keeps a call of the app, and publishes it.
-func (s *Server) recordCall(c *call, began time.Time, failure error) {
-	r := callRecord{
-		at: s.now().Add(-time.Since(began)), took: time.Since(began), method: c.r.Method, target: c.r.URL.RequestURI(),
-		kind: c.r.Header.Get("Content-Type"), status: c.answerStatus, response: shorten(c.answerBody),
-	}
-	if failure != nil {
-		r.failure = failure.Error()
-	}
-
-	if c.input != nil {
-		r.request = shorten(c.raw)
-		if c.raw == nil && c.r.Method != http.MethodGet {
-			// A form or a file: its fields are shown as JSON.
-			if fields, err := marshal(c.params); err == nil {
-				r.request, r.kind = shorten(fields), "application/json"
-			}
-		}
-	}
-	s.publishCall(s.calls.add(r))
-}
-
-// recordCallback keeps a callback, and publishes it.
-func (s *Server) recordCallback(target string, body []byte, began time.Time, status int, failure error) {
-	r := callRecord{
-		given: true, at: s.now().Add(-time.Since(began)), took: time.Since(began), method: http.MethodPost, target: target,
-		kind: "application/json", request: shorten(body), status: status,
-	}
-	if failure != nil {
-		r.failure = failure.Error()
-	}
-	s.publishCall(s.calls.add(r))
-}
-
-func (s *Server) publishCall(r callRecord) {
-	s.publish("call", func() any { return r.view() })
-}
-
-// callView is a call as the control surface shows it.
-type callView struct {
 	ID          int64   `json:"id"`
-	Direction   string  `json:"direction"` // asked, or given for callbacks
+	Direction   string  `json:"direction"`
 	Method      string  `json:"method"`
-	Path        string  `json:"path"`
+	Path        string  `json:"path"` // with the query; or the URL of a callback
 	ContentType string  `json:"content_type,omitempty"`
 	Request     string  `json:"request"`
 	Status      int     `json:"status"` // 0: no answer
@@ -143,17 +40,103 @@ type callView struct {
 	CreatedAt   string  `json:"created_at"`
 }
 
-// view shows a call without the secrets in it.
-func (r *callRecord) view() callView {
-	direction := "asked"
-	if r.given {
-		direction = "given"
+// callLog keeps the newest calls of each direction in memory. It has a lock of its own,
+// because every call passes here.
+type callLog struct {
+	mu   sync.Mutex
+	last int64
+	kept map[string][]callRecord
+}
+
+// clear drops all calls.
+func (l *callLog) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.kept = map[string][]callRecord{}
+}
+
+// add keeps a call, and drops the oldest where there are enough.
+func (l *callLog) add(r callRecord) callRecord {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last++
+	r.ID = l.last
+
+	all := append(l.kept[r.Direction], r)
+	l.kept[r.Direction] = all[max(0, len(all)-keptCalls):]
+	return r
+}
+
+// list copies the calls of some directions.
+func (l *callLog) list(directions ...string) (all []callRecord) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, direction := range directions {
+		all = append(all, l.kept[direction]...)
 	}
-	return callView{
-		ID: r.id, Direction: direction, Method: r.method, Path: hideTarget(r.target), ContentType: r.kind,
-		Request: hideSecrets(r.request), Status: r.status, Response: hideSecrets(r.response), Error: r.failure,
-		DurationMS: float64(r.took.Microseconds()) / 1000, CreatedAt: rfc3339(r.at.UnixMilli()),
+	return all
+}
+
+// recordCall keeps a call that began at a time, and publishes it.
+func (s *Server) recordCall(r callRecord, began time.Time, failure error) {
+	took := time.Since(began)
+	r.DurationMS, r.CreatedAt = float64(took.Microseconds())/1000, rfc3339(s.now().Add(-took).UnixMilli())
+	if failure != nil {
+		r.Error = failure.Error()
 	}
+
+	r = s.calls.add(r)
+	s.publish("call", func() any { return r.withoutSecrets() })
+}
+
+// record is a call of the app for the log.
+func (c *call) record() callRecord {
+	r := callRecord{
+		Direction: callAsked, Method: c.r.Method, Path: c.r.URL.RequestURI(), ContentType: c.r.Header.Get("Content-Type"),
+		Status: c.answerStatus, Response: shorten(c.answerBody),
+	}
+
+	if c.input != nil {
+		r.Request = shorten(c.raw)
+		if c.raw == nil && c.r.Method != http.MethodGet {
+			// A form or a file: its fields are shown as JSON.
+			if fields, err := marshal(c.params); err == nil {
+				r.Request, r.ContentType = shorten(fields), "application/json"
+			}
+		}
+	}
+	return r
+}
+
+// shorten cuts a body that is too long to be kept.
+func shorten(body []byte) string {
+	if len(body) <= keptBytes {
+		return string(body)
+	}
+	return fmt.Sprintf("%s… (%d bytes)", body[:keptBytes], len(body))
+}
+
+// controlCalls handles GET /_sim/calls: what the provider was asked and what it answered,
+// newest first; with direction=given the callbacks that it posted, with all both.
+func (s *Server) controlCalls(c *controlCall) (any, error) {
+	limit, err := c.listLimit(keptCalls, 2*keptCalls)
+	if err != nil {
+		return nil, err
+	}
+
+	var found []callRecord
+	switch direction := firstOf(c.r.URL.Query().Get("direction"), callAsked); direction {
+	case callAsked, callGiven:
+		found = s.calls.list(direction)
+	case "all":
+		found = s.calls.list(callAsked, callGiven)
+	default:
+		return nil, invalid("direction", "must be asked, given or all")
+	}
+
+	slices.SortFunc(found, func(a, b callRecord) int { return cmp.Compare(b.ID, a.ID) })
+	shown := viewsOf(found[:min(len(found), limit)], callRecord.withoutSecrets)
+	return object{"data": shown, "base_url": s.opt.PublicURL}, nil
 }
 
 // secretNames are the fields that hold secrets: a reader of calls need not know
@@ -168,9 +151,15 @@ var (
 
 const hiddenSecret = "***"
 
+// withoutSecrets is a call as it is shown.
+func (r callRecord) withoutSecrets() callRecord {
+	r.Path, r.Request, r.Response = hideTarget(r.Path), hideSecrets(r.Request), hideSecrets(r.Response)
+	return r
+}
+
 // hideSecrets takes the values of secret fields out of a body.
-func hideSecrets(body []byte) string {
-	return strings.ToValidUTF8(string(secretField.ReplaceAll(body, []byte(`${1}"`+hiddenSecret+`"`))), "\uFFFD")
+func hideSecrets(body string) string {
+	return strings.ToValidUTF8(secretField.ReplaceAllString(body, `${1}"`+hiddenSecret+`"`), "\uFFFD")
 }
 
 // hideTarget takes tokens out of the path of a URL, and the values of secret parameters.

@@ -17,15 +17,12 @@ func (s *Server) viewClock() object {
 	return v
 }
 
-// controlClock handles GET /_sim/clock.
-func (s *Server) controlClock(*controlCall) (any, error) { return s.viewClock(), nil }
-
 // controlMoveClock handles POST /_sim/clock: it moves the clock of the whole sandbox ahead, and
 // answers when what became due has started.
 func (s *Server) controlMoveClock(c *controlCall) (any, error) {
 	clock := s.opt.Clock
 	if clock == nil {
-		return nil, &controlError{http.StatusConflict, "Only the clock of 'confab sandbox' can be moved.", ""}
+		return nil, refused(http.StatusConflict, "Only the clock of 'confab sandbox' can be moved.")
 	}
 	by, err := c.advance()
 	if err != nil {
@@ -38,11 +35,11 @@ func (s *Server) controlMoveClock(c *controlCall) (any, error) {
 		return nil, invalid("advance", "moves the clock by more than "+strconv.Itoa(int(clock.Max/day))+" days in all")
 	}
 
-	s.holdEvents()
+	s.holdEvents(s.nowMS())
 	started, err := clock.Move(c.r.Context(), by, s.runEventsUntil)
-	s.releaseEvents()
+	s.holdEvents(0)
 	if err != nil {
-		return nil, &controlError{http.StatusConflict, "The clock was not moved: " + err.Error() + ".", ""}
+		return nil, refused(http.StatusConflict, "The clock was not moved: "+err.Error()+".")
 	}
 
 	view := s.viewClock()
@@ -82,11 +79,12 @@ func parseSpan(text string) (time.Duration, error) {
 	return time.Duration(n) * day, nil
 }
 
-// holdEvents makes the events wait that become due from now on.
-func (s *Server) holdEvents() {
+// holdEvents makes the events wait that are due later than a time; 0 lets them all run again.
+func (s *Server) holdEvents(until int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.timeline.held = s.nowMS()
+	s.timeline.held = until
+	signal(s.wake)
 }
 
 // runEventsUntil runs the events that were due by a time, while later ones wait.
@@ -96,20 +94,4 @@ func (s *Server) runEventsUntil(t time.Time) {
 	for len(s.timeline.events) > 0 && s.timeline.events[0].Due <= min(t.UnixMilli(), s.nowMS()) {
 		s.runEvent(s.timeline.take())
 	}
-}
-
-// releaseEvents lets the rest of the events run.
-func (s *Server) releaseEvents() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.timeline.held = 0
-	signal(s.wake)
-}
-
-// timelineEnd is until when events run.
-func (s *Server) timelineEnd() time.Time {
-	if s.timeline.held != 0 {
-		return time.UnixMilli(s.timeline.held)
-	}
-	return s.now()
 }

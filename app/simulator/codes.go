@@ -1,8 +1,12 @@
 package simulator
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // outcome is what the provider does about one of its error codes: the HTTP
@@ -15,6 +19,7 @@ type outcome struct {
 }
 
 const (
+	codeTokenMissing     = 104
 	codeTokenInvalid     = 190
 	codeInvalidParameter = 100
 	codeThroughput       = 130429
@@ -163,7 +168,7 @@ var ranges = []struct {
 	{2593107, 2593109, sync400("Invalid parameter", "The synchronization is not possible.")},
 }
 
-// lookupCode finds what the provider does about a code.
+// lookupCode finds what the provider does about a code, and whether it is one of its own.
 func lookupCode(code int) (outcome, bool) {
 	if o, ok := outcomes[code]; ok {
 		return o, true
@@ -174,7 +179,7 @@ func lookupCode(code int) (outcome, bool) {
 			return r.outcome, true
 		}
 	}
-	return outcome{}, false
+	return sync400("Unknown error", "Unknown error."), false
 }
 
 func knownCode(code int) bool {
@@ -191,14 +196,24 @@ func magicCode(phone string) (int, bool) {
 		return 0, false
 	}
 
-	tail := phone[len(phone)-magicDigits:]
-	if tail[:3] != "000" {
-		return 0, false
-	}
+	digits, isMagic := strings.CutPrefix(phone[len(phone)-magicDigits:], "000")
+	code, err := strconv.Atoi(digits)
+	return code, isMagic && err == nil && knownCode(code)
+}
 
-	code, err := strconv.Atoi(tail[3:])
-	if err != nil {
-		return 0, false
-	}
-	return code, knownCode(code)
+// codeView is an error code of the provider with the recipient that fails with it.
+type codeView struct {
+	Code        int    `json:"code"`
+	Title       string `json:"title"`
+	Details     string `json:"details"`
+	Async       bool   `json:"async"` // reported by callback after a 200
+	PhoneNumber string `json:"phone_number"`
+}
+
+// controlCodes handles GET /_sim/codes: the codes, and the magic recipients.
+func (s *Server) controlCodes(*controlCall) (any, error) {
+	return object{"data": viewsOf(slices.Sorted(maps.Keys(outcomes)), func(code int) codeView {
+		o := outcomes[code]
+		return codeView{code, o.title, o.details, o.async, fmt.Sprintf("+1999000%06d", code)}
+	})}, nil
 }

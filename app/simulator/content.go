@@ -26,10 +26,6 @@ const (
 // chars counts characters as the provider's limits do.
 func chars(s string) int { return utf8.RuneCountInString(s) }
 
-func tooLong(name string, limit int) error {
-	return badParameter("Param %s must be at most %d characters long.", name, limit)
-}
-
 func checkText(_ *Server, c *call, _ *draft) error {
 	text := c.params.child("text")
 
@@ -81,16 +77,13 @@ func (s *Server) checkSource(d *draft, path, kind string, content object) error 
 		return nil
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
 	// A file can only be sent by the number that it was uploaded for.
 	m := s.world.Media[id]
 	if m == nil || m.Number != d.Number {
-		return refuse(codeInvalidValue, fmt.Sprintf("Media with ID %s does not exist or was not uploaded for this phone number.", id))
+		return notValid("Media with ID %s does not exist or was not uploaded for this phone number.", id)
 	}
 	if !m.canBeSentAs(kind) {
-		return refuse(codeMediaUpload, fmt.Sprintf("Media of type %s cannot be sent as %s.", m.Mime, kind))
+		return refuseWith(codeMediaUpload, "Media of type %s cannot be sent as %s.", m.Mime, kind)
 	}
 	return nil
 }
@@ -113,21 +106,20 @@ func checkLocation(_ *Server, c *call, _ *draft) error {
 		case !location.has(axis.name):
 			return requiredParameter("location['" + axis.name + "']")
 		case !ok || v < -axis.limit || v > axis.limit:
-			return refuse(codeInvalidValue,
-				fmt.Sprintf("location.%s must be a number between %v and %v", axis.name, -axis.limit, axis.limit))
+			return notValid("location.%s must be a number between %v and %v", axis.name, -axis.limit, axis.limit)
 		}
 	}
 	return nil
 }
 
 func checkContacts(_ *Server, c *call, _ *draft) error {
-	list := c.params.list("contacts")
+	list := c.params.objects("contacts")
 	if len(list) == 0 || len(list) > maxContacts {
 		return badParameter("Param contacts must be an array of 1 to %d contacts.", maxContacts)
 	}
 
-	for i, item := range list {
-		name := asObject(item).child("name")
+	for i, contact := range list {
+		name := contact.child("name")
 		path := fmt.Sprintf("contacts[%d]['name']", i)
 		switch {
 		case name == nil:
@@ -135,7 +127,7 @@ func checkContacts(_ *Server, c *call, _ *draft) error {
 		case name.text("formatted_name") == "":
 			return requiredParameter(path + "['formatted_name']")
 		case !slices.ContainsFunc(nameParts, func(part string) bool { return name.text(part) != "" }):
-			return refuse(codeMissingParameter, fmt.Sprintf("contacts[%d].name needs a part besides formatted_name", i))
+			return refuseWith(codeMissingParameter, "contacts[%d].name needs a part besides formatted_name", i)
 		}
 	}
 	return nil
@@ -152,7 +144,7 @@ func checkReaction(_ *Server, c *call, _ *draft) error {
 	case !reaction.isText("emoji"):
 		return requiredParameter("reaction['emoji']")
 	case chars(reaction.text("emoji")) > 20:
-		return refuse(codeInvalidValue, "reaction.emoji must be one emoji")
+		return notValid("reaction.emoji must be one emoji")
 	}
 	return nil
 }

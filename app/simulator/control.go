@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"mime"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,12 +27,13 @@ func invalid(param, why string) error {
 	return &controlError{http.StatusBadRequest, param + " " + why + ".", param}
 }
 
-func notFound(message string) error {
-	return &controlError{http.StatusNotFound, message, ""}
-}
+// refused is a refusal that no parameter is to blame for.
+func refused(status int, message string) *controlError { return &controlError{status, message, ""} }
+
+func notFound(message string) error { return refused(http.StatusNotFound, message) }
 
 func badBody(err error) error {
-	return &controlError{http.StatusBadRequest, "The body cannot be read: " + err.Error(), ""}
+	return refused(http.StatusBadRequest, "The body cannot be read: "+err.Error())
 }
 
 // controlCall is one request to the control surface.
@@ -61,8 +61,11 @@ type controlHandler func(*Server, *controlCall) (any, error)
 
 // controls holds every request of the control surface that is answered with JSON.
 var controls = map[string]controlHandler{
-	"POST /_sim/inbound": (*Server).controlInbound,
-	"POST /_sim/echo":    (*Server).controlEcho,
+	"POST /_sim/inbound": func(s *Server, c *controlCall) (any, error) {
+		id, err := s.receiveInbound(c.in)
+		return createdID{id}, err
+	},
+	"POST /_sim/echo": (*Server).controlEcho,
 
 	"GET /_sim/messages":              reading((*Server).controlMessages),
 	"DELETE /_sim/messages":           writing((*Server).controlDeleteMessages),
@@ -73,18 +76,20 @@ var controls = map[string]controlHandler{
 	"GET /_sim/people":               reading((*Server).controlPeople),
 	"POST /_sim/people":              writing((*Server).controlAddPerson),
 	"PATCH /_sim/people/{id}":        writing((*Server).controlPatchPerson),
-	"GET /_sim/people/{id}/messages": (*Server).controlPhone,
-	"POST /_sim/people/{id}/read":    (*Server).controlReadAll,
+	"GET /_sim/people/{id}/messages": reading((*Server).controlPhone),
+	"POST /_sim/people/{id}/read":    writing((*Server).controlReadAll),
 
 	"GET /_sim/templates":              reading((*Server).controlTemplates),
 	"POST /_sim/templates/{id}/review": writing((*Server).controlReview),
 
 	"POST /_sim/templates/{id}/category": writing((*Server).controlCategory),
 
-	"GET /_sim/numbers":  (*Server).controlNumbers,
+	"GET /_sim/numbers":  func(s *Server, _ *controlCall) (any, error) { return object{"data": s.Numbers()}, nil },
 	"POST /_sim/numbers": (*Server).controlAddNumber,
-	"POST /_sim/signup":  (*Server).controlSignup,
-	"POST /_sim/tokens":  writing((*Server).controlToken),
+	"POST /_sim/signup": func(s *Server, c *controlCall) (any, error) {
+		return s.Signup(c.in.text("name"), c.in.text("phone_number"))
+	},
+	"POST /_sim/tokens": writing((*Server).controlToken),
 
 	"POST /_sim/contacts/{id}/preferences": writing((*Server).controlPreferences),
 	"POST /_sim/contacts/{id}/identity":    writing((*Server).controlIdentity),
@@ -95,10 +100,10 @@ var controls = map[string]controlHandler{
 	"DELETE /_sim/faults":      writing((*Server).controlClearFaults),
 	"DELETE /_sim/faults/{id}": writing((*Server).controlClearFaults),
 
-	"GET /_sim/settings":   (*Server).controlSettings,
+	"GET /_sim/settings":   func(s *Server, _ *controlCall) (any, error) { return s.Settings(), nil },
 	"PATCH /_sim/settings": writing((*Server).controlPatchSettings),
 
-	"GET /_sim/clock":  (*Server).controlClock,
+	"GET /_sim/clock":  func(s *Server, _ *controlCall) (any, error) { return s.viewClock(), nil },
 	"POST /_sim/clock": (*Server).controlMoveClock,
 
 	"GET /_sim/calls":      (*Server).controlCalls,
@@ -124,7 +129,7 @@ func (s *Server) newControl() http.Handler {
 
 	origins := http.NewCrossOriginProtection()
 	origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		writeControlError(w, &controlError{http.StatusForbidden, "Requests of other origins are refused.", ""})
+		writeControlError(w, refused(http.StatusForbidden, "Requests of other origins are refused."))
 	}))
 	guarded := origins.Handler(mux)
 
@@ -139,19 +144,18 @@ func (s *Server) newControl() http.Handler {
 
 // authorizeControl checks who is asking, before anything is read.
 func (s *Server) authorizeControl(r *http.Request) error {
-	if !s.AllowsHost(r.Host) {
-		return &controlError{http.StatusForbidden, "The host name is not one of the simulator's.", ""}
-	}
-	if s.opt.Refuses != nil && s.opt.Refuses(r) {
-		return &controlError{http.StatusForbidden, "A link or a webhook must not lead here.", ""}
-	}
-	if s.opt.ControlToken == "" {
+	switch {
+	case !s.AllowsHost(r.Host):
+		return refused(http.StatusForbidden, "The host name is not one of the simulator's.")
+	case s.opt.Refuses != nil && s.opt.Refuses(r):
+		return refused(http.StatusForbidden, "A link or a webhook must not lead here.")
+	case s.opt.ControlToken == "":
 		return nil
 	}
 
 	given := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if subtle.ConstantTimeCompare([]byte(given), []byte(s.opt.ControlToken)) != 1 {
-		return &controlError{http.StatusUnauthorized, "The control token is missing or wrong.", ""}
+		return refused(http.StatusUnauthorized, "The control token is missing or wrong.")
 	}
 	return nil
 }
@@ -159,30 +163,22 @@ func (s *Server) authorizeControl(r *http.Request) error {
 // AllowsHost accepts loopback names, the listen address and configured names.
 // That stops DNS rebinding: a web page whose own host name resolves to us.
 func (s *Server) AllowsHost(hostport string) bool {
-	host, _, err := net.SplitHostPort(hostport)
-	if err != nil {
-		host = hostport
-	}
-
-	if loopbackName(host) {
-		return true
-	}
-
-	listen, _, _ := net.SplitHostPort(s.opt.Listen)
-	return listen != "" && strings.EqualFold(host, listen) ||
-		slices.ContainsFunc(s.opt.Hosts, func(name string) bool { return strings.EqualFold(name, host) })
+	host := hostOf(hostport)
+	isHost := func(name string) bool { return name != "" && strings.EqualFold(name, host) }
+	return loopbackName(host) || isHost(hostOf(s.opt.Listen)) || slices.ContainsFunc(s.opt.Hosts, isHost)
 }
 
 // handleControl decodes the body, calls the handler and encodes its answer.
 func (s *Server) handleControl(h controlHandler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := readControl(r)
+		var view any
 		if err == nil {
-			var view any
-			if view, err = h(s, c); err == nil {
-				writeControl(w, http.StatusOK, view)
-				return
-			}
+			view, err = h(s, c)
+		}
+		if err == nil {
+			writeControl(w, http.StatusOK, view)
+			return
 		}
 
 		if _, ok := errors.AsType[*controlError](err); !ok {
@@ -210,17 +206,12 @@ func readControl(r *http.Request) (*controlCall, error) {
 	// Web pages of other origins can post forms, but not JSON, without a preflight.
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind != "application/json" {
-		return nil, &controlError{http.StatusUnsupportedMediaType, "The control surface takes application/json only.", ""}
+		return nil, refused(http.StatusUnsupportedMediaType, "The control surface takes application/json only.")
 	}
 
-	var m map[string]any
-	if err := decodeJSON(c.body, &m); err != nil {
+	if c.in, err = decodeObject(c.body); err != nil {
 		return nil, badBody(err)
 	}
-	if m == nil {
-		return nil, badBody(errNotObject)
-	}
-	c.in = m
 	return c, nil
 }
 
@@ -239,7 +230,7 @@ func writeControl(w http.ResponseWriter, status int, view any) {
 func writeControlError(w http.ResponseWriter, err error) {
 	e, ok := errors.AsType[*controlError](err)
 	if !ok {
-		e = &controlError{http.StatusInternalServerError, "Something went wrong: " + err.Error(), ""}
+		e = refused(http.StatusInternalServerError, "Something went wrong: "+err.Error())
 	}
 
 	content := object{"message": e.message}

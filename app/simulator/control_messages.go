@@ -3,19 +3,8 @@ package simulator
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
-
-// controlInbound handles POST /_sim/inbound.
-func (s *Server) controlInbound(c *controlCall) (any, error) {
-	id, err := s.receiveInbound(c.in)
-	return object{"id": id}, err
-}
-
-// controlEcho handles POST /_sim/echo.
-func (s *Server) controlEcho(c *controlCall) (any, error) {
-	id, err := s.echo(c.in)
-	return object{"id": id}, err
-}
 
 // messageView is a send as the control surface lists it.
 type messageView struct {
@@ -99,7 +88,7 @@ func (s *Server) controlStatus(c *controlCall) (any, error) {
 	case name == "":
 		return nil, missing("status")
 	case !slices.Contains(statusNames, name):
-		return nil, invalid("status", "must be one of sent, delivered, read, played, failed")
+		return nil, invalid("status", "must be one of "+strings.Join(statusNames, ", "))
 	case c.in.has("error_code") && (!given || !knownCode(int(code))):
 		return nil, invalid("error_code", "is no code of the provider")
 	}

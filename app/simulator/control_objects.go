@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -22,9 +23,9 @@ func (s *Server) controlReview(c *controlCall) (any, error) {
 		return nil, invalid("status", "must be one of "+strings.Join(reviewStatuses, ", "))
 	}
 
-	t := s.findTemplate(c.key())
-	if t == nil {
-		return nil, notFound("There is no template " + c.key() + ".")
+	t, err := s.findTemplate(c.key())
+	if err != nil {
+		return nil, err
 	}
 
 	s.review(t, status, strings.ToUpper(c.in.text("reason")))
@@ -46,41 +47,59 @@ func (s *Server) controlCategory(c *controlCall) (any, error) {
 		return nil, invalid("at", "must be a time such as 2026-12-01T00:00:00Z, or empty for now")
 	}
 
-	t := s.findTemplate(c.key())
-	if t == nil {
-		return nil, notFound("There is no template " + c.key() + ".")
+	t, err := s.findTemplate(c.key())
+	if err != nil {
+		return nil, err
 	}
 
-	update := object{
-		"message_template_id": numeric(t.ID), "message_template_name": t.Name, "message_template_language": t.Language,
-		"new_category": t.Category, "correct_category": category, "category_update_timestamp": at.Unix(),
-	}
+	update := object{"message_template_id": json.Number(t.ID), "message_template_name": t.Name, "message_template_language": t.Language}
 	if when == "" {
-		delete(update, "correct_category")
-		delete(update, "category_update_timestamp")
 		update["previous_category"], update["new_category"] = t.Category, category
 		t.Previous, t.Category, t.Updated = t.Category, category, s.nowMS()
+	} else {
+		update["new_category"], update["correct_category"], update["category_update_timestamp"] = t.Category, category, at.Unix()
 	}
 	s.queueAccountUpdate(t.Account, "template_category_update", update)
 	return success{true}, nil
 }
 
 // findTemplate finds a template by its id or its name; an id wins.
-func (s *Server) findTemplate(key string) *template {
+func (s *Server) findTemplate(key string) (*template, error) {
 	if t := s.world.Templates[key]; t != nil {
-		return t
+		return t, nil
 	}
 	for _, t := range s.world.Templates {
 		if t.Name == key {
-			return t
+			return t, nil
 		}
 	}
-	return nil
+	return nil, notFound("There is no template " + key + ".")
 }
 
-// controlNumbers handles GET /_sim/numbers.
-func (s *Server) controlNumbers(*controlCall) (any, error) {
-	return object{"data": s.Numbers()}, nil
+const maxTemplateList = 500
+
+// controlTemplates handles GET /_sim/templates: the newest, in the order of creation.
+func (s *Server) controlTemplates(c *controlCall) (any, error) {
+	limit, err := c.listLimit(maxTemplateList, maxTemplateList)
+	if err != nil {
+		return nil, err
+	}
+	all := s.world.templatesOf("")
+	return object{"data": viewsOf(all[max(0, len(all)-limit):], (*template).view)}, nil
+}
+
+// templateView is a template as the control surface shows it.
+type templateView struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Language string `json:"language"`
+	Category string `json:"category"`
+	Status   string `json:"status"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+func (t *template) view() templateView {
+	return templateView{t.ID, t.Name, t.Language, t.Category, t.Status, t.Reason}
 }
 
 // controlAddNumber handles POST /_sim/numbers.
@@ -90,11 +109,6 @@ func (s *Server) controlAddNumber(c *controlCall) (any, error) {
 		return nil, err
 	}
 	return s.AddNumber(n)
-}
-
-// controlSignup handles POST /_sim/signup.
-func (s *Server) controlSignup(c *controlCall) (any, error) {
-	return s.Signup(c.in.text("name"), c.in.text("phone_number"))
 }
 
 var tokenStates = []tokenState{tokenValid, tokenExpired, tokenRevoked, tokenNoPermission}
@@ -126,7 +140,6 @@ func (s *Server) controlToken(c *controlCall) (any, error) {
 			}
 		}
 	}
-
 	t.State = state
 	return object{"access_token": t.Token, "state": t.State}, nil
 }

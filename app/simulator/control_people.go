@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -18,8 +17,8 @@ const (
 type personView struct {
 	PhoneNumber  any               `json:"phone_number"` // null while a username hides it
 	BSUID        string            `json:"bsuid"`
-	Name         *string           `json:"name"`
-	Username     *string           `json:"username"`
+	Name         any               `json:"name"`
+	Username     any               `json:"username"` // null, like the name, when there is none
 	Blocked      bool              `json:"blocked"`
 	ReadReceipts bool              `json:"read_receipts"`
 	Marketing    string            `json:"marketing"` // resume or stop
@@ -32,10 +31,10 @@ func (user *person) view(now int64) personView {
 		ReadReceipts: !user.NoReceipts, Marketing: "resume", Windows: map[string]string{},
 	}
 	if user.Name != "" {
-		v.Name = &user.Name
+		v.Name = user.Name
 	}
 	if user.Username != "" {
-		v.Username = &user.Username
+		v.Username = user.Username
 	}
 	if user.Stopped {
 		v.Marketing = "stop"
@@ -75,11 +74,8 @@ func (s *Server) controlPeople(c *controlCall) (any, error) {
 	}
 
 	all := s.world.People.all
-	views := []personView{}
-	for _, user := range all[max(0, len(all)-limit):] {
-		views = append(views, user.view(s.nowMS()))
-	}
-	return object{"data": views}, nil
+	view := func(user *person) personView { return user.view(s.nowMS()) }
+	return object{"data": viewsOf(all[max(0, len(all)-limit):], view)}, nil
 }
 
 // controlAddPerson handles POST /_sim/people. A number or an id that a person has already
@@ -97,7 +93,7 @@ func (s *Server) controlAddPerson(c *controlCall) (any, error) {
 	}
 
 	if len(s.world.People.all) >= maxPeople {
-		return nil, &controlError{http.StatusConflict, fmt.Sprintf("There are %d people, which is the most.", maxPeople), ""}
+		return nil, refused(http.StatusConflict, fmt.Sprintf("There are %d people, which is the most.", maxPeople))
 	}
 	if phone == "" && bsuid == "" {
 		phone = s.world.People.newNumber()
@@ -131,7 +127,7 @@ func (s *Server) controlPatchPerson(c *controlCall) (any, error) {
 	}
 	named := func(key string) bool { _, given := c.in[key]; return given }
 	if !slices.ContainsFunc(slices.Concat(personTexts, personFlags), named) {
-		return nil, &controlError{http.StatusBadRequest, "The body names none of name, username, blocked and read_receipts.", ""}
+		return nil, refused(http.StatusBadRequest, "The body names none of name, username, blocked and read_receipts.")
 	}
 
 	user := s.world.People.find(c.key())
@@ -182,18 +178,13 @@ func (s *Server) applyPerson(user *person, in object) {
 	s.publishPerson(user)
 }
 
-// findOwner finds the person of the path as a copy. A number without a person yet is
+// findOwner finds the person of the path. A number without a person yet is
 // that of a phone with what was sent to it.
 func (s *Server) findOwner(party string) (*person, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.world.People.find(party) == nil && !bsuidPattern.MatchString(party) && !validPhone(party) {
 		return nil, notFound("There is no person " + party + ".")
 	}
-
-	copied := *s.world.People.describe(party)
-	copied.Former = slices.Clone(copied.Former)
-	return &copied, nil
+	return s.world.People.describe(party), nil
 }
 
 // controlPhone handles GET /_sim/people/{number}/messages: what that phone shows, oldest
@@ -207,7 +198,8 @@ func (s *Server) controlPhone(c *controlCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return object{"data": showMessages(user, s.phoneMessages(user, c.r.URL.Query().Get("phone_number_id"), limit))}, nil
+	found := s.phoneMessages(user, c.r.URL.Query().Get("phone_number_id"), limit)
+	return object{"data": s.showMessages(user, found)}, nil
 }
 
 // controlReadAll handles POST /_sim/people/{number}/read: the person opens the chat, and
@@ -219,16 +211,11 @@ func (s *Server) controlReadAll(c *controlCall) (any, error) {
 	}
 
 	read := 0
-	for _, shown := range s.phoneMessages(user, c.in.text("phone_number_id"), shownAtMost) {
-		if shown.Dir != outbound || shown.Status != "delivered" || shown.Type == "reaction" || user.NoReceipts {
-			continue
-		}
-		s.mu.Lock()
-		if m := s.messages.byID[shown.ID]; m != nil && m.Status == "delivered" {
+	for _, m := range s.phoneMessages(user, c.in.text("phone_number_id"), shownAtMost) {
+		if m.Dir == outbound && m.Status == "delivered" && m.Type != "reaction" && !user.NoReceipts {
 			s.reportStatus(m, "read", 0)
 			read++
 		}
-		s.mu.Unlock()
 	}
 	return object{"read": read}, nil
 }
@@ -245,53 +232,49 @@ func (s *Server) controlWindow(c *controlCall) (any, error) {
 		return nil, invalid("open", "must be true or false")
 	}
 
-	now := s.now()
-	at := now
-	if !open {
-		at = now.Add(-serviceWindow)
-	}
-	user, numbers, err := s.setWindow(c.key(), c.in.text("phone_number_id"), at.UnixMilli(), open)
+	view, windows, err := s.setWindow(c.key(), c.in.text("phone_number_id"), open)
 	if err != nil {
 		return nil, err
 	}
 
 	// The server's side is not ours, and may take its time.
-	for _, number := range numbers {
+	for _, w := range windows {
 		if s.opt.SetWindow == nil {
 			break
 		}
-		if err := s.opt.SetWindow(c.r.Context(), Window{PhoneNumberID: number, Phone: user.Phone, BSUID: user.BSUID, At: at}); err != nil {
+		if err := s.opt.SetWindow(c.r.Context(), w); err != nil {
 			return nil, err
 		}
 	}
-	return user.view(s.nowMS()), nil
+	return view, nil
 }
 
-// setWindow sets when a person last wrote, and returns the person and the numbers concerned.
-func (s *Server) setWindow(party, numberID string, at int64, open bool) (*person, []string, error) {
+// setWindow sets when a person last wrote, and returns the person and what was set.
+func (s *Server) setWindow(party, numberID string, open bool) (view personView, windows []Window, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if numberID != "" && s.world.Numbers[numberID] == nil {
-		return nil, nil, notFound("There is no number " + numberID + ".")
+		return view, nil, notFound("There is no number " + numberID + ".")
 	}
 	user, err := s.personFor(party)
 	if err != nil {
-		return nil, nil, err
+		return view, nil, err
 	}
 
-	var numbers []string
+	at := s.now()
+	if !open {
+		at = at.Add(-serviceWindow)
+	}
 	for _, n := range s.world.numbersOf("") {
-		if numberID != "" && n.ID != numberID || !open && !user.windowOpen(n.ID, s.nowMS()) && user.Wrote[n.ID] == 0 {
+		if numberID != "" && n.ID != numberID || !open && user.Wrote[n.ID] == 0 {
 			continue
 		}
-		user.setWrote(n.ID, 0)
-		user.Wrote[n.ID] = at
-		numbers = append(numbers, n.ID)
+		user.setWrote(n.ID, 0) // makes the map
+		user.Wrote[n.ID] = at.UnixMilli()
+		windows = append(windows, Window{PhoneNumberID: n.ID, Phone: user.Phone, BSUID: user.BSUID, At: at})
 	}
 
 	s.markDirty()
 	s.publishPerson(user)
-	copied := *user
-	copied.Wrote = maps.Clone(user.Wrote)
-	return &copied, numbers, nil
+	return user.view(s.nowMS()), windows, nil
 }

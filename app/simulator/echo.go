@@ -1,62 +1,53 @@
 package simulator
 
-import (
-	"encoding/json"
-	"maps"
-)
+import "maps"
 
-// echo plays a message that the business sent from the phone app.
-func (s *Server) echo(in object) (string, error) {
-	to := in.text("to")
-	kind := firstOf(in.text("type"), "text")
+// controlEcho handles POST /_sim/echo: a message that the business sent from the phone app.
+func (s *Server) controlEcho(c *controlCall) (any, error) {
+	to, kind := c.in.text("to"), firstOf(c.in.text("type"), "text")
 	switch {
 	case to == "":
-		return "", missing("to")
+		return nil, missing("to")
 	case !validPhone(to) && !bsuidPattern.MatchString(to):
-		return "", invalid("to", "is neither a phone number nor a business-scoped user id")
+		return nil, invalid("to", "is neither a phone number nor a business-scoped user id")
 	}
 
-	numberID, err := s.numberFor(in)
+	numberID, content, err := s.readInbound(kind, c.in)
 	if err != nil {
-		return "", err
-	}
-	content, err := s.readInbound(numberID, kind, in)
-	if err != nil {
-		return "", err
+		return nil, err
 	}
 
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	m, err := s.recordEcho(numberID, to, kind, content)
-	s.mu.Unlock()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-
 	s.notifyMessage(m, nil)
-	return m.ID, nil
+	return createdID{m.ID}, nil
 }
 
 // recordEcho stores an echo and queues its callback.
 func (s *Server) recordEcho(numberID, to, kind string, content object) (*message, error) {
-	n := s.world.Numbers[numberID]
 	user := s.world.People.describe(to)
-	m := &message{
-		ID: newWamid(user.party(), user.Phone == ""), Dir: echoed, Number: numberID,
-		To: to, Phone: user.Phone, BSUID: user.BSUID, Type: kind, Status: "sent", At: s.nowMS(),
-	}
+	m := &message{ID: newWamid(user.Phone, user.BSUID), Dir: echoed, Number: numberID, Type: kind, Status: "sent"}
+	content["from"] = s.world.Numbers[numberID].Phone
+	content.addUser("to_", "to", user)
+	return m, s.recordAs(m, user, content, fieldEchoes, value{Contacts: contactsOf(user), Echoes: []object{content}})
+}
 
-	wire := object{"from": n.Phone, "id": m.ID, "timestamp": seconds(m.At), "type": kind}
-	wire.addUser("to_", "to", user)
-	maps.Copy(wire, content)
-
-	var err error
+// recordAs stores a message of a user or to a user, and queues the callback that holds it.
+func (s *Server) recordAs(m *message, user *person, wire object, field string, v value) (err error) {
+	m.Phone, m.BSUID, m.At = user.Phone, user.BSUID, s.nowMS()
+	wire["id"], wire["timestamp"], wire["type"] = m.ID, seconds(m.At), m.Type
 	if m.Request, err = marshal(wire); err != nil {
-		return nil, err
+		return err
 	}
 
-	s.storeMessage(m)
-	s.queueUpdate(n, fieldEchoes, value{Contacts: contactsOf(user), Echoes: []object{wire}})
-	return m, nil
+	s.messages.add(m)
+	s.publishMessage(m)
+	s.queueUpdate(s.world.Numbers[m.Number], field, v)
+	return nil
 }
 
 // controlEdit handles POST /_sim/messages/{id}/edit: a change of a message by the user
@@ -67,47 +58,39 @@ func (s *Server) controlEdit(c *controlCall) (any, error) {
 		return nil, missing("text")
 	}
 
-	return s.queueFollowUp(c.key(), "edit", func(m *message, original object) object {
-		inner := object{"type": m.Type}
+	return s.queueFollowUp(c.key(), "edit", func(m *message) object {
+		original, edited := m.request(), object{}
 		if context := original.child("context"); context.has("id") {
-			inner["context"] = object{"id": context["id"]}
+			edited["context"] = object{"id": context["id"]}
 		}
 
 		// Of a file only the caption can be edited.
-		switch content := original.child(m.Type); m.Type {
+		switch m.Type {
 		case "image", "video", "document":
-			changed := object{}
-			maps.Copy(changed, content)
-			changed["caption"] = text
-			inner[m.Type] = changed
+			content := object{}
+			maps.Copy(content, original.child(m.Type))
+			content["caption"] = text
+			edited["type"], edited[m.Type] = m.Type, content
 		default:
-			inner["type"] = "text"
-			inner["text"] = object{"body": text}
+			edited["type"], edited["text"] = "text", object{"body": text}
 		}
-
-		return object{"original_message_id": m.ID, "message": inner}
+		return object{"original_message_id": m.ID, "message": edited}
 	})
 }
 
 // controlRevoke handles POST /_sim/messages/{id}/revoke: the deletion of a message for
 // everyone.
 func (s *Server) controlRevoke(c *controlCall) (any, error) {
-	return s.queueFollowUp(c.key(), "revoke", func(m *message, _ object) object {
-		return object{"original_message_id": m.ID}
-	})
+	return s.queueFollowUp(c.key(), "revoke", func(m *message) object { return object{"original_message_id": m.ID} })
 }
 
 // queueFollowUp queues a message about an earlier one.
-func (s *Server) queueFollowUp(id, kind string, content func(*message, object) object) (any, error) {
+func (s *Server) queueFollowUp(id, kind string, content func(*message) object) (any, error) {
 	m := s.messages.byID[id]
 	if m == nil {
 		return nil, notFound("There is no message " + id + ".")
 	}
-	var original map[string]any
-	if err := json.Unmarshal(m.Request, &original); err != nil {
-		return nil, err
-	}
-	about := object{kind: content(m, original)}
+	about := object{kind: content(m)}
 
 	var followUp *message
 	var err error
@@ -116,7 +99,7 @@ func (s *Server) queueFollowUp(id, kind string, content func(*message, object) o
 		if user == nil {
 			user = s.world.People.ensure(m.Phone, m.BSUID)
 		}
-		followUp, err = s.recordInbound(s.world.Numbers[m.Number], user, "", kind, about)
+		followUp, err = s.recordInbound(m.Number, user, "", kind, about)
 	} else {
 		followUp, err = s.recordEcho(m.Number, m.party(), kind, about)
 	}

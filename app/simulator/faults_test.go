@@ -162,7 +162,7 @@ func TestEveryKindOfFaultIsPlayed(t *testing.T) {
 		"http_500": 500, "timeout": http.ErrAbortHandler, "drop_connection": http.ErrAbortHandler,
 		"rate_limit": 400, "error_code": 503,
 	}
-	is.New(t).Equal(len(want), len(faultKinds)) // each kind with what it should do
+	is.New(t).Equal(len(want), len(FaultKinds())) // each kind with what it should do
 	for _, kind := range faultKindNames() {
 		t.Run(kind, func(t *testing.T) {
 			b := newBench(t)

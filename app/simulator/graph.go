@@ -26,8 +26,7 @@ type call struct {
 	*input
 	token *token
 
-	endpoint  string // its group, as faults name it: see endpointOf
-	failLater *int   // the code to report by callback after a 200
+	failLater *int // the code to report by callback after a 200
 
 	answerStatus int // what was answered, for the log of calls
 	answerBody   []byte
@@ -58,9 +57,9 @@ func writing[C any](h func(*Server, C) (any, error)) func(*Server, C) (any, erro
 // edges holds every implemented edge by method, kind of object and name, with
 // a star where the path goes on to a member of the edge.
 var edges = map[string]edge{
-	"POST number/messages": (*Server).postMessages,
+	"POST number/messages": withProduct(writing((*Server).postMessages)),
 
-	"POST number/media": (*Server).uploadMedia,
+	"POST number/media": withProduct((*Server).uploadMedia),
 	"GET media/":        reading((*Server).getMedia),
 	"DELETE media/":     writing((*Server).deleteMedia),
 
@@ -82,12 +81,12 @@ var edges = map[string]edge{
 	"POST number/":               (*Server).updateNumber,
 	"POST number/request_code":   writing((*Server).requestCode),
 	"POST number/verify_code":    writing((*Server).verifyCode),
-	"POST number/register":       writing((*Server).register),
+	"POST number/register":       withProduct(writing((*Server).register)),
 	"POST number/deregister":     writing((*Server).deregister),
-	"POST number/smb_app_data":   writing((*Server).requestSync),
+	"POST number/smb_app_data":   withProduct(writing((*Server).requestSync)),
 
 	"GET number/whatsapp_business_profile":  reading((*Server).getProfile),
-	"POST number/whatsapp_business_profile": writing((*Server).updateProfile),
+	"POST number/whatsapp_business_profile": withProduct(writing((*Server).updateProfile)),
 
 	"GET account/":                   reading((*Server).getAccount),
 	"GET account/subscribed_apps":    reading((*Server).listSubscribedApps),
@@ -129,10 +128,10 @@ func (s *Server) serveGraph(w http.ResponseWriter, r *http.Request) {
 
 	// This makes net/http close the connection without an answer.
 	if err != nil && errors.Is(err, errHangUp) {
-		s.recordCall(c, began, err)
+		s.recordCall(c.record(), began, err)
 		panic(http.ErrAbortHandler)
 	}
-	defer func() { s.recordCall(c, began, nil) }()
+	defer func() { s.recordCall(c.record(), began, nil) }()
 	if err != nil {
 		c.fail(err)
 		return
@@ -144,27 +143,24 @@ func (s *Server) serveGraph(w http.ResponseWriter, r *http.Request) {
 
 // split takes the path apart: an optional version, an id, an edge, a member.
 func (c *call) split(path string) {
-	first, rest, _ := strings.Cut(strings.Trim(path, "/"), "/")
+	path = strings.Trim(path, "/")
+	first, rest, _ := strings.Cut(path, "/")
 	if versionSegment.MatchString(first) {
-		c.version = first
-		c.path = "/" + strings.TrimLeft(rest, "/")
-		first, rest, _ = strings.Cut(strings.TrimLeft(rest, "/"), "/")
-	} else {
-		c.path = "/" + strings.Trim(path, "/")
+		c.version, path = first, strings.TrimLeft(rest, "/")
+		first, rest, _ = strings.Cut(path, "/")
 	}
 
-	c.id = decodeSegment(first)
+	c.path, c.id = "/"+path, decodeSegment(first)
 	c.edge, c.member, _ = strings.Cut(strings.Trim(rest, "/"), "/")
 }
 
 // answer checks a call in the provider's order: the token first, then the
 // object, then whether the edge exists, then faults.
 func (s *Server) answer(c *call) (any, error) {
+	// A token in header or query is checked before the body is read, so that
+	// a large file cannot be uploaded without one.
 	tokenEdge := tokenEdges[c.r.Method+" "+c.path]
-	early := tokenEdge == nil && c.givenToken() != ""
-	if early {
-		// A token in header or query is checked before the body is read, so that
-		// a large file cannot be uploaded without one.
+	if tokenEdge == nil && c.givenToken() != "" {
 		if err := c.authenticate(); err != nil {
 			return nil, err
 		}
@@ -179,7 +175,7 @@ func (s *Server) answer(c *call) (any, error) {
 	}
 
 	// The token may also come in the body.
-	if !early {
+	if c.token == nil {
 		if err := c.authenticate(); err != nil {
 			return nil, err
 		}
@@ -187,26 +183,13 @@ func (s *Server) answer(c *call) (any, error) {
 	if err := c.checkProof(); err != nil {
 		return nil, err
 	}
-
 	return s.dispatch(c)
-}
-
-// read reads the parameters. The body of an upload is the file itself,
-// regardless of its Content-Type, and is left alone.
-func (c *call) read() (err error) {
-	if strings.HasPrefix(c.id, uploadPrefix) {
-		c.input = &input{params: object{}}
-		c.merge(c.r.URL.Query())
-		return nil
-	}
-	c.input, err = c.s.readInput(c.r)
-	return err
 }
 
 // dispatch finds the object and the handler of the edge, and calls it.
 func (s *Server) dispatch(c *call) (any, error) {
 	if c.id == "" || c.id == "oauth" {
-		return nil, unknownPath(c.path)
+		return nil, badRequest(2500, 0, "Unknown path components: "+c.path)
 	}
 
 	// An object that the token may not access is answered like one that does not exist.
@@ -250,10 +233,7 @@ func endpointOf(kind idKind, edge string) string {
 // unreadable is the error for a body that could not be read.
 func unreadable(err error) error {
 	if errors.Is(err, errTooLarge) {
-		return &graphError{
-			status: http.StatusRequestEntityTooLarge, code: codeInvalidParameter,
-			message: "(#100) The request body is too large.",
-		}
+		return newGraphError(http.StatusRequestEntityTooLarge, codeInvalidParameter, 0, "(#100) The request body is too large.")
 	}
 	return badParameter("The request body could not be read: %s.", err)
 }
@@ -288,12 +268,12 @@ func (c *call) fail(err error) {
 		e = refuse(codeSomethingWrong)
 	}
 
-	trace := "A" + rand.Text()
-	c.w.Header().Set("X-Fb-Trace-Id", trace)
+	e.Trace = "A" + rand.Text()
+	c.w.Header().Set("X-Fb-Trace-Id", e.Trace)
 	if e.status == http.StatusUnauthorized {
-		c.w.Header().Set("WWW-Authenticate", `OAuth "Facebook Platform" "invalid_token" "`+strings.ReplaceAll(e.message, `"`, "'")+`"`)
+		c.w.Header().Set("WWW-Authenticate", `OAuth "Facebook Platform" "invalid_token" "`+strings.ReplaceAll(e.Message, `"`, "'")+`"`)
 	}
-	c.write(e.status, e.wire(trace))
+	c.write(e.status, map[string]*graphError{"error": e})
 }
 
 // success is what simple writes answer.
@@ -301,13 +281,16 @@ type success struct {
 	Success bool `json:"success"`
 }
 
-// requireProduct checks the parameter that nearly every WhatsApp call needs.
-func (c *call) requireProduct() error {
-	switch c.params.text("messaging_product") {
-	case "whatsapp":
-		return nil
-	case "":
-		return requiredParameter("messaging_product")
+// withProduct makes a handler demand the parameter that nearly every WhatsApp call needs.
+func withProduct(h edge) edge {
+	return func(s *Server, c *call) (any, error) {
+		switch product := c.params.text("messaging_product"); product {
+		case "whatsapp":
+			return h(s, c)
+		case "":
+			return nil, requiredParameter("messaging_product")
+		default:
+			return nil, badParameter("Param messaging_product must be one of {WHATSAPP} - got \"%s\".", product)
+		}
 	}
-	return badParameter("Param messaging_product must be one of {WHATSAPP} - got \"%s\".", c.params.text("messaging_product"))
 }

@@ -97,32 +97,30 @@ func (s *Server) controlIdentity(c *controlCall) (any, error) {
 }
 
 // queueIdentityChange queues the system message about a changed id, with a changed number or
-// without. Its sender is the user as it was.
+// without.
 func (s *Server) queueIdentityChange(n *number, before, after *person, moved bool) {
 	from, to, kind := before.BSUID, after.BSUID, "user_changed_user_id"
 	if moved {
 		from, to, kind = before.Phone, after.Phone, "user_changed_number"
 	}
 	system := object{"body": "User " + firstOf(after.Name, before.party()) + " changed from " + from + " to " + to, "type": kind}
-	system.put("wa_id", after.Phone)
-	own, parent := ownAndParent(after.BSUID)
-	system.put("user_id", own)
-	system.put("parent_user_id", parent)
-	own, parent = ownAndParent(before.BSUID)
-	system.put("previous_user_id", own)
-	system.put("previous_parent_user_id", parent)
-
-	m := &message{ID: newInboundWamid(before.party(), before.Phone == ""), Type: "system", At: s.nowMS()}
-	s.queueUpdate(n, fieldMessages, value{Messages: []object{inboundWire(m, before, object{"system": system})}})
+	system.addUser("", "wa_id", after)
+	system.addUser("previous_", "", before)
+	s.queueSystem(n, before, system)
 }
 
 // queueNumberChange queues the system message about a changed number.
 func (s *Server) queueNumberChange(n *number, before, after *person) {
-	m := &message{ID: newInboundWamid(before.Phone, false), Type: "system", At: s.nowMS()}
-	wire := inboundWire(m, before, object{"system": object{
+	s.queueSystem(n, before, object{
 		"body":  "User " + firstOf(after.Name, before.Phone) + " changed from " + before.Phone + " to " + after.Phone,
 		"wa_id": after.Phone, "type": "user_changed_number",
-	}})
+	})
+}
+
+// queueSystem queues a system message, whose sender is the user as it was.
+func (s *Server) queueSystem(n *number, before *person, system object) {
+	wire := object{"id": newInboundWamid(before), "timestamp": seconds(s.nowMS()), "type": "system", "system": system}
+	wire.addUser("from_", "from", before)
 	s.queueUpdate(n, fieldMessages, value{Messages: []object{wire}})
 }
 

@@ -47,153 +47,140 @@ func validUsername(name string) bool {
 // receiveInbound takes a message from a user, in the form of a body of
 // /_sim/inbound.
 func (s *Server) receiveInbound(in object) (string, error) {
-	kind := firstOf(in.text("type"), "text")
-	phone, bsuid := waID(in.text("from")), in.text("bsuid")
+	kind, from, bsuid, username := firstOf(in.text("type"), "text"), in.text("from"), in.text("bsuid"), in.text("username")
 
 	switch {
-	case in.text("from") == "" && bsuid == "":
+	case from == "" && bsuid == "":
 		return "", missing("from")
-	case in.text("from") != "" && !validPhone(in.text("from")):
+	case from != "" && !validPhone(from):
 		return "", invalid("from", "is no phone number")
 	case bsuid != "" && !bsuidPattern.MatchString(bsuid):
 		return "", invalid("bsuid", "is no business-scoped user id")
-	case in.text("username") != "" && !validUsername(in.text("username")):
+	case username != "" && !validUsername(username):
 		return "", invalid("username", "has 3 to 35 letters, digits, dots and underscores")
 	case in.has("id") && (in.text("id") == "" || len(in.text("id")) > maxMessageID):
 		return "", invalid("id", "has 1 to 256 characters")
 	}
 
-	numberID, err := s.numberFor(in)
-	if err != nil {
-		return "", err
-	}
-	content, err := s.readInbound(numberID, kind, in)
+	numberID, content, err := s.readInbound(kind, in)
 	if err != nil {
 		return "", err
 	}
 
-	m, err := s.storeInbound(numberID, phone, bsuid, kind, in, content)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	user := s.world.People.ensure(waID(from), bsuid)
+	if user.Blocked {
+		return "", invalid("from", "has blocked businesses: unblock first")
+	}
+	user.Name, user.Username = firstOf(in.text("name"), user.Name), firstOf(username, user.Username)
+
+	// Only what a user writes opens the service window.
+	if kind != "edit" && kind != "revoke" && kind != "system" {
+		user.setWrote(numberID, s.nowMS())
+	}
+	s.publishPerson(user)
+
+	m, err := s.recordInbound(numberID, user, in.text("id"), kind, content)
 	if err != nil {
 		return "", err
 	}
-
 	s.notifyMessage(m, nil)
 	return m.ID, nil
 }
 
 const maxMessageID = 256
 
-// numberFor finds the business number that a request means.
-func (s *Server) numberFor(in object) (string, error) {
+// numberFor finds the business number that a request means: the first where it names none.
+func (s *Server) numberFor(in object) (*number, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	id := in.text("phone_number_id")
-	if id == "" {
-		all := s.world.numbersOf("")
-		if len(all) == 0 {
-			return "", missing("phone_number_id")
+	if id := in.text("phone_number_id"); id != "" {
+		if n := s.world.Numbers[id]; n != nil {
+			return n, nil
 		}
-		return all[0].ID, nil
+		return nil, notFound("There is no number " + id + ".")
 	}
-
-	if s.world.Numbers[id] == nil {
-		return "", notFound("There is no number " + id + ".")
+	if all := s.world.numbersOf(""); len(all) > 0 {
+		return all[0], nil
 	}
-	return id, nil
-}
-
-// storeInbound stores an inbound message with what it says about its sender.
-func (s *Server) storeInbound(numberID, phone, bsuid, kind string, in, content object) (*message, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	user := s.world.People.ensure(phone, bsuid)
-	if user.Blocked {
-		return nil, invalid("from", "has blocked businesses: unblock first")
-	}
-	user.Name = firstOf(in.text("name"), user.Name)
-	user.Username = firstOf(in.text("username"), user.Username)
-
-	// Only what a user writes opens the service window.
-	if kind != "edit" && kind != "revoke" && kind != "system" {
-		user.setWrote(numberID, s.nowMS())
-	}
-
-	s.publishPerson(user)
-	return s.recordInbound(s.world.Numbers[numberID], user, in.text("id"), kind, content)
+	return nil, missing("phone_number_id")
 }
 
 // recordInbound stores a message of a user and queues its callback. An empty id is made up.
-func (s *Server) recordInbound(n *number, user *person, id, kind string, content object) (*message, error) {
-	m := &message{
-		ID: firstOf(id, newInboundWamid(user.party(), user.Phone == "")), Dir: inbound, Number: n.ID,
-		Phone: user.Phone, BSUID: user.BSUID, Type: kind, Status: "delivered", At: s.nowMS(),
-	}
-	wire := inboundWire(m, user, content)
-	var err error
-	if m.Request, err = marshal(wire); err != nil {
-		return nil, err
-	}
+func (s *Server) recordInbound(numberID string, user *person, id, kind string, content object) (*message, error) {
+	m := &message{ID: firstOf(id, newInboundWamid(user)), Dir: inbound, Number: numberID, Type: kind, Status: "delivered"}
+	content.addUser("from_", "from", user)
 
-	s.storeMessage(m)
-	v := value{Messages: []object{wire}}
-
-	// A system message is about a user, not from one.
-	if kind != "system" {
+	v := value{Messages: []object{content}}
+	if kind != "system" { // which is about a user, not from one
 		v.Contacts = contactsOf(user)
 	}
-	s.queueUpdate(n, fieldMessages, v)
-	return m, nil
+	return m, s.recordAs(m, user, content, fieldMessages, v)
 }
 
-// inboundWire is the message as callbacks show it. A hidden number is left out.
-func inboundWire(m *message, user *person, content object) object {
-	wire := object{"id": m.ID, "timestamp": seconds(m.At), "type": m.Type}
-	wire.addUser("from_", "from", user)
-	maps.Copy(wire, content)
-	return wire
-}
+// readInbound reads the business number and the content of a message, with the parts that
+// any message may have: referral, errors and context.
+func (s *Server) readInbound(kind string, in object) (numberID string, content object, err error) {
+	n, err := s.numberFor(in)
+	if err != nil {
+		return "", nil, err
+	}
 
-// readInbound reads the content of a message, and the parts that any message
-// may have: referral, errors and context.
-func (s *Server) readInbound(numberID, kind string, in object) (object, error) {
-	content := object{}
+	content = object{}
 	for _, extra := range []string{"referral", "errors"} {
 		if in.has(extra) {
 			content[extra] = in[extra]
 		}
 	}
 	if context := in.child("context"); context != nil {
-		content["context"] = s.completeContext(numberID, context)
+		content["context"] = s.completeContext(n, context)
 	}
 
 	switch kind {
 	case "unsupported":
 		readUnsupported(in, content)
-		return content, nil
-	case "text", "location", "contacts", "interactive", "button", "reaction", "order", "system", "edit", "revoke":
 	case "image", "video", "audio", "document", "sticker":
-		file, err := s.receiveMedia(numberID, kind, in.child(kind))
-		content[kind] = file
-		return content, err
+		content[kind], err = s.receiveMedia(n.ID, kind, in.child(kind))
 	default:
-		return nil, invalid("type", fmt.Sprintf("%q is no type of inbound message", kind))
+		content[kind], err = readInboundContent(kind, in)
 	}
+	return n.ID, content, err
+}
 
+// readInboundContent reads a content that has no file.
+func readInboundContent(kind string, in object) (any, error) {
+	needed, known := inboundNeeds[kind]
 	if kind == "text" && in.isText("text") {
-		in["text"] = map[string]any{"body": in.text("text")} // a shorthand
-	}
-	if !in.has(kind) {
-		return nil, missing(kind)
-	}
-	if err := checkInbound(kind, in); err != nil {
-		return nil, err
+		in["text"] = object{"body": in.text("text")} // a shorthand
 	}
 
-	content[kind] = in[kind]
-	if kind == "location" {
-		content[kind] = withNumbers(in.child(kind), "latitude", "longitude")
+	content := in.child(kind)
+	switch {
+	case !known:
+		return nil, invalid("type", fmt.Sprintf("%q is no type of inbound message", kind))
+	case !in.has(kind):
+		return nil, missing(kind)
+	case kind == "contacts" && len(in.list(kind)) == 0:
+		return nil, invalid("contacts", "must be a list of contacts")
+	case kind == "contacts":
+		return in[kind], nil
+	case content == nil:
+		return nil, invalid(kind, "must be an object")
+	}
+
+	for _, key := range needed {
+		if !content.has(key) {
+			return nil, missing(kind + "." + key)
+		}
+		if kind == "location" {
+			place, ok := content.decimal(key)
+			if !ok {
+				return nil, invalid("location."+key, "must be a number")
+			}
+			content[key] = place // it may have come as a string
+		}
 	}
 	return content, nil
 }
@@ -201,32 +188,8 @@ func (s *Server) readInbound(numberID, kind string, in object) (object, error) {
 // inboundNeeds lists the keys that each type of content must have.
 var inboundNeeds = map[string][]string{
 	"text": {"body"}, "location": {"latitude", "longitude"}, "interactive": {"type"}, "button": {"text"},
-	"reaction": {"message_id"}, "order": {"product_items"}, "system": {"type"},
+	"reaction": {"message_id"}, "order": {"product_items"}, "system": {"type"}, "contacts": {},
 	"edit": {"original_message_id", "message"}, "revoke": {"original_message_id"},
-}
-
-func checkInbound(kind string, in object) error {
-	if kind == "contacts" {
-		if len(in.list("contacts")) == 0 {
-			return invalid("contacts", "must be a list of contacts")
-		}
-		return nil
-	}
-
-	content := in.child(kind)
-	if content == nil {
-		return invalid(kind, "must be an object")
-	}
-
-	for _, key := range inboundNeeds[kind] {
-		if !content.has(key) {
-			return missing(kind + "." + key)
-		}
-		if _, ok := content.decimal(key); kind == "location" && !ok {
-			return invalid("location."+key, "must be a number")
-		}
-	}
-	return nil
 }
 
 // readUnsupported fills in what the provider says about a message that it
@@ -250,7 +213,7 @@ func readUnsupported(in, content object) {
 
 // completeContext fills in the context of a reply: who wrote the message that
 // it answers.
-func (s *Server) completeContext(numberID string, given object) object {
+func (s *Server) completeContext(n *number, given object) object {
 	context := maps.Clone(given)
 
 	// A send names the earlier message message_id, a callback id.
@@ -258,27 +221,15 @@ func (s *Server) completeContext(numberID string, given object) object {
 		delete(context, "message_id")
 		context["id"] = id
 	}
-
 	if !context.has("id") || context.has("from") {
 		return context
 	}
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	context["from"] = s.world.Numbers[numberID].Phone
+	context["from"] = n.Phone
 	if m := s.messages.byID[context.text("id")]; m != nil && m.Dir == inbound {
 		context["from"] = m.party()
 	}
 	return context
-}
-
-// withNumbers converts fields to numbers where they came as strings.
-func withNumbers(o object, keys ...string) object {
-	fixed := maps.Clone(o)
-	for _, key := range keys {
-		if f, ok := o.decimal(key); ok {
-			fixed[key] = f
-		}
-	}
-	return fixed
 }

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -40,25 +39,18 @@ func (s *Server) receiveMedia(numberID, kind string, in object) (object, error) 
 }
 
 func (s *Server) resolveMedia(numberID, kind string, in object) (*media, error) {
-	label := in.text("mime_type")
-
+	var file *stagedFile
+	var err error
 	switch {
 	case in.has("data"):
-		b, err := base64.StdEncoding.DecodeString(in.text("data"))
-		if err != nil {
+		data := base64.NewDecoder(base64.StdEncoding, strings.NewReader(in.text("data")))
+		if file, err = s.blobs.stage(data, maxMedia); err != nil {
 			return nil, invalid(kind+".data", "is not base64")
 		}
-		file, err := s.blobs.stage(bytes.NewReader(b), maxMedia)
-		if err != nil {
-			return nil, err
-		}
-		return s.storeReceived(numberID, firstOf(label, defaultMime(kind, file)), file)
 	case in.has("link"):
-		file, err := s.fetch(s.ctx, in.text("link"))
-		if err != nil {
+		if file, err = s.fetch(in.text("link")); err != nil {
 			return nil, invalid(kind+".link", "cannot be fetched: "+err.Error())
 		}
-		return s.storeReceived(numberID, firstOf(label, defaultMime(kind, file)), file)
 	case in.has("id"):
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -66,13 +58,12 @@ func (s *Server) resolveMedia(numberID, kind string, in object) (*media, error) 
 			return m, nil
 		}
 		return nil, notFound("There is no media " + in.text("id") + ".")
+	default:
+		return nil, missing(kind + ".link")
 	}
-	return nil, missing(kind + ".link")
-}
 
-func (s *Server) storeReceived(numberID, kind string, file *stagedFile) (*media, error) {
 	defer file.discard()
-	return s.storeMedia(numberID, kind, file, inboundLife)
+	return s.storeMedia(numberID, firstOf(in.text("mime_type"), defaultMime(kind, file)), file, inboundLife)
 }
 
 // defaultMime is the content type of bytes whose sender named none: that of the
@@ -89,7 +80,7 @@ func defaultMime(kind string, file *stagedFile) string {
 const fetchTimeout = 20 * time.Second
 
 // fetch downloads a link with the client of Options.FetchClient.
-func (s *Server) fetch(ctx context.Context, link string) (*stagedFile, error) {
+func (s *Server) fetch(link string) (*stagedFile, error) {
 	if s.opt.FetchClient == nil {
 		return nil, fmt.Errorf("this simulator fetches no links")
 	}
@@ -97,7 +88,7 @@ func (s *Server) fetch(ctx context.Context, link string) (*stagedFile, error) {
 		return nil, fmt.Errorf("it is no http or https URL")
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, fetchTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
 	if err != nil {
@@ -127,7 +118,7 @@ func (s *Server) fetch(ctx context.Context, link string) (*stagedFile, error) {
 // scheduled. A link that cannot be fetched fails the message with 131053.
 func (s *Server) fetchThenSchedule(m *message, link string) {
 	var failure *int
-	file, err := s.fetch(s.ctx, link)
+	file, err := s.fetch(link)
 	switch {
 	case s.ctx.Err() != nil:
 		// We are shutting down, which is not the link's fault.

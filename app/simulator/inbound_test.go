@@ -57,7 +57,7 @@ func TestInboundMessagesOfEveryType(t *testing.T) {
 		b.True(tt.check(m))                                   // the content of tt.kind
 		w, err := parseWamid(id)
 		b.NoErr(err)
-		b.True(w.FromUser && len(w.Nonce) == 20)
+		b.True(w.sender == sentByUser && len(w.nonce) == 20)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestAUserBehindAUsernameHasNoNumber(t *testing.T) {
 	b.Equal(c.child("profile").text("username"), "Ann.b")
 	w, err := parseWamid(m.text("id"))
 	b.NoErr(err)
-	b.True(w.ByUserID)
+	b.True(w.phone == "" && w.bsuid != "")
 
 	b.settings(func(set *Settings) { set.ServiceWindow = true })
 	b.sentID(b.send(object{"recipient": "US.13491208655302741918", "text": object{"body": "x"}}))

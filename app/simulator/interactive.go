@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -63,10 +62,6 @@ func checkInteractive(s *Server, c *call, d *draft) error {
 		"{BUTTON, LIST, CTA_URL, LOCATION_REQUEST_MESSAGE, REQUEST_CONTACT_INFO, FLOW, …} - got \"%s\".", kind)
 }
 
-func notValid(format string, args ...any) error {
-	return refuse(codeInvalidValue, fmt.Sprintf(format, args...))
-}
-
 // between checks a text's length in characters.
 func between(text string, low, high int) bool {
 	n := chars(text)
@@ -112,14 +107,13 @@ func (s *Server) checkHeader(d *draft, kind string, header object) error {
 }
 
 func checkReplyButtons(action object) error {
-	buttons := action.list("buttons")
+	buttons := action.objects("buttons")
 	if len(buttons) < 1 || len(buttons) > maxButtons {
 		return notValid("Invalid buttons count. Min allowed buttons: 1, Max allowed buttons: %d", maxButtons)
 	}
 
 	titles, ids := map[string]bool{}, map[string]bool{}
-	for i, item := range buttons {
-		button := asObject(item)
+	for i, button := range buttons {
 		reply := button.child("reply")
 		id, title := reply.text("id"), reply.text("title")
 
@@ -139,7 +133,7 @@ func checkReplyButtons(action object) error {
 }
 
 func checkList(action object) error {
-	sections := action.list("sections")
+	sections := action.objects("sections")
 	switch {
 	case !between(action.text("button"), 1, maxButtonTitle):
 		return notValid("Button text length invalid. Min length: 1, Max length: %d", maxButtonTitle)
@@ -149,9 +143,8 @@ func checkList(action object) error {
 
 	// Rows are counted, and their ids are unique, across all sections.
 	total, ids := 0, map[string]bool{}
-	for i, item := range sections {
-		section := asObject(item)
-		rows := section.list("rows")
+	for i, section := range sections {
+		rows := section.objects("rows")
 		total += len(rows)
 
 		switch {
@@ -174,9 +167,8 @@ func checkList(action object) error {
 	return nil
 }
 
-func checkRows(rows []any, ids map[string]bool) error {
-	for _, item := range rows {
-		row := asObject(item)
+func checkRows(rows []object, ids map[string]bool) error {
+	for _, row := range rows {
 		switch {
 		case !between(row.text("id"), 1, maxRowID):
 			return notValid("Row id length invalid. Min length: 1, Max length: %d", maxRowID)

@@ -3,9 +3,11 @@ package simulator
 import (
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,9 +79,6 @@ func (m *media) canBeSentAs(kind string) bool {
 
 // uploadMedia handles POST /{phone_number_id}/media.
 func (s *Server) uploadMedia(c *call) (any, error) {
-	if err := c.requireProduct(); err != nil {
-		return nil, err
-	}
 	if c.file == nil {
 		return nil, requiredParameter("file")
 	}
@@ -125,39 +124,29 @@ func mimeOf(label string, file *stagedFile) string {
 // storeMedia stores received bytes as a media object of a number.
 func (s *Server) storeMedia(numberID, kind string, file *stagedFile, life time.Duration) (*media, error) {
 	s.mu.Lock()
-	n := s.world.Numbers[numberID]
-	id := s.world.newID()
-	s.mu.Unlock()
-	if n == nil {
-		return nil, noObject(http.MethodPost, numberID)
-	}
-
+	defer s.mu.Unlock()
 	m := &media{
-		ID: id, Account: n.Account, Number: numberID, Mime: kind, SHA256: file.sum, Size: file.size,
-		Expires: s.now().Add(life).UnixMilli(), Secret: newSecret(12),
+		ID: s.world.newID(), Account: s.world.Numbers[numberID].Account, Number: numberID, Mime: kind, SHA256: file.sum,
+		Size: file.size, Expires: s.now().Add(life).UnixMilli(), Secret: newSecret(12),
 	}
-
-	// The bytes are stored first, so that no object is visible without them.
-	if err := s.blobs.keep(file, id); err != nil {
+	if err := s.blobs.keep(file, m.ID); err != nil {
 		return nil, err
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.world.Media[id] = m
+	s.world.Media[m.ID] = m
 	s.markDirty()
 	return m, nil
 }
 
 // dropExpired deletes media that has expired.
 func (s *Server) dropExpired() {
-	now := s.nowMS()
-	for id, m := range s.world.Media {
-		if m.Expires <= now {
-			delete(s.world.Media, id)
+	maps.DeleteFunc(s.world.Media, func(id string, m *media) bool {
+		expired := m.Expires <= s.nowMS()
+		if expired {
 			s.blobs.remove(id)
 		}
-	}
+		return expired
+	})
 }
 
 // mediaOf finds the object of a call; a phone_number_id must match its owner.
@@ -213,29 +202,23 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 	}
 
 	began := time.Now()
-	defer func() { s.recordCall(c, began, nil) }()
+	defer func() { s.recordCall(c.record(), began, nil) }()
 
 	s.mu.Lock()
 	m, open := s.world.Media[q.Get("mid")], s.settings.OpenDownloads
 	s.mu.Unlock()
-	if !open {
-		if err := c.authenticate(); err != nil {
-			c.fail(invalidToken())
-			return
-		}
-	}
-
-	expires, _ := strconv.ParseInt(q.Get("ext"), 10, 64)
-	switch {
-	case m == nil, m.Expires <= s.nowMS(),
-		m.sign(q.Get("ext")) != q.Get("hash"), expires <= s.now().Unix(),
-		!open && !c.token.mayAccess(m.Account):
-		c.answerStatus = http.StatusNotFound
-		http.NotFound(w, r)
+	if !open && c.authenticate() != nil {
+		c.fail(invalidToken())
 		return
 	}
 
-	file, err := s.blobs.open(m.ID)
+	expires, _ := strconv.ParseInt(q.Get("ext"), 10, 64)
+	var file *os.File
+	err := os.ErrNotExist
+	if m != nil && m.Expires > s.nowMS() && m.sign(q.Get("ext")) == q.Get("hash") && expires > s.now().Unix() &&
+		(open || c.token.mayAccess(m.Account)) {
+		file, err = s.blobs.open(m.ID)
+	}
 	if err != nil {
 		c.answerStatus = http.StatusNotFound
 		http.NotFound(w, r)
@@ -247,4 +230,39 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", m.Mime)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	http.ServeContent(w, r, "", time.Time{}, file)
+}
+
+// serveControlMedia handles GET /_sim/media/{id}: the bytes of a file that was uploaded or
+// received. What a browser could run is only offered for download.
+func (s *Server) serveControlMedia(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	s.mu.Lock()
+	m := s.world.Media[id]
+	s.mu.Unlock()
+
+	if m == nil || m.Expires <= s.nowMS() {
+		writeControlError(w, notFound("There is no media "+id+"."))
+		return
+	}
+	file, err := s.blobs.open(m.ID)
+	if err != nil {
+		writeControlError(w, notFound("The bytes of media "+id+" are gone."))
+		return
+	}
+	defer file.Close()
+
+	h := w.Header()
+	h.Set("Content-Type", m.Mime)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	if base, _, _ := mime.ParseMediaType(m.Mime); !shownInline(base) {
+		h.Set("Content-Disposition", "attachment")
+	}
+	http.ServeContent(w, r, "", time.Time{}, file)
+}
+
+// shownInline reports whether a browser may show a file in its window.
+func shownInline(kind string) bool {
+	family, _, _ := strings.Cut(kind, "/")
+	return kind != "image/svg+xml" && slices.Contains([]string{"image", "audio", "video"}, family)
 }

@@ -1,9 +1,97 @@
 package simulator
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 )
+
+// direction says who sent a message, and how.
+type direction string
+
+const (
+	outbound direction = "out"  // by the business, through the API
+	inbound  direction = "in"   // by a user
+	echoed   direction = "echo" // by the business, from the phone app
+)
+
+// message is one stored message.
+type message struct {
+	ID       string          `json:"id"`
+	Dir      direction       `json:"dir"`
+	Number   string          `json:"number"`
+	To       string          `json:"to,omitempty"`    // as given
+	Phone    string          `json:"phone,omitempty"` // of the user, as waID writes it
+	BSUID    string          `json:"bsuid,omitempty"` // when addressed by it
+	Type     string          `json:"type"`
+	Request  json.RawMessage `json:"request,omitempty"`
+	Status   string          `json:"status"`
+	At       int64           `json:"at"`
+	Opaque   string          `json:"opaque,omitempty"`
+	Category string          `json:"category,omitempty"`
+	Free     bool            `json:"free,omitempty"` // in the service window
+	Voice    bool            `json:"voice,omitempty"`
+	Priced   bool            `json:"priced,omitempty"`  // pricing was reported after status sent
+	Counted  bool            `json:"counted,omitempty"` // among the service messages of its number and month
+	Charged  bool            `json:"charged,omitempty"` // it is beyond those that are free
+
+	// components are those of the template as it was when the message was sent. After a
+	// restart those of the template as it is then are shown.
+	components []object
+}
+
+// party is the user's number, or the BSUID where there is no number.
+func (m *message) party() string { return firstOf(m.Phone, m.BSUID) }
+
+// belongsTo reports whether the message is one of the user with a number and an id.
+func (m *message) belongsTo(phone, bsuid string) bool {
+	if m.Phone != "" {
+		return m.Phone == phone
+	}
+	return m.BSUID == bsuid
+}
+
+// messageLog stores messages, oldest first, up to a limit.
+type messageLog struct {
+	limit int
+	all   []*message
+	byID  map[string]*message
+}
+
+func newMessageLog(limit int) messageLog {
+	return messageLog{limit: limit, byID: map[string]*message{}}
+}
+
+// add stores a message and removes the oldest one beyond the limit.
+func (l *messageLog) add(m *message) {
+	l.all = append(l.all, m)
+	l.byID[m.ID] = m
+
+	if len(l.all) > l.limit {
+		old := l.all[0]
+		l.all[0] = nil // the slice keeps its place until append moves the rest
+		l.all = l.all[1:]
+		if l.byID[old.ID] == old {
+			delete(l.byID, old.ID)
+		}
+	}
+}
+
+// drop removes the messages for which a function returns true.
+func (l *messageLog) drop(matches func(*message) bool) {
+	all := l.all
+	*l = newMessageLog(l.limit)
+	for _, m := range all {
+		if !matches(m) {
+			l.add(m)
+		}
+	}
+}
+
+// rfc3339 writes a time as the control surface does.
+func rfc3339(ms int64) string {
+	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
+}
 
 const maxOpaque = 512
 
@@ -28,9 +116,6 @@ type sentMessage struct {
 // postMessages handles POST /{phone_number_id}/messages: a message, or a
 // receipt for one.
 func (s *Server) postMessages(c *call) (any, error) {
-	if err := c.requireProduct(); err != nil {
-		return nil, err
-	}
 	if c.params.has("status") {
 		return s.markRead(c)
 	}
@@ -48,19 +133,17 @@ func (s *Server) markRead(c *call) (any, error) {
 		return nil, requiredParameter("message_id")
 	}
 	if c.params.has("typing_indicator") && c.params.child("typing_indicator").text("type") != "text" {
-		return nil, refuse(codeInvalidValue, "typing_indicator.type must be text")
+		return nil, notValid("typing_indicator.type must be text")
 	}
-
-	s.mu.Lock()
-	defer s.mu.Unlock()
 
 	// Only the number that a user wrote to can mark the message as read.
 	m := s.messages.byID[id]
 	if m == nil || m.Dir != inbound || m.Number != c.id {
-		return nil, refuse(codeInvalidValue, "Message ID not found or not received by this phone number.")
+		return nil, notValid("Message ID not found or not received by this phone number.")
 	}
 
-	s.setStatus(m, "read")
+	m.Status = "read"
+	s.publishMessage(m)
 	if c.params.has("typing_indicator") {
 		s.publish("typing", func() any { return object{"person": displayed(m.Phone), "bsuid": m.BSUID, "phone_number_id": m.Number} })
 	}
@@ -69,7 +152,7 @@ func (s *Server) markRead(c *call) (any, error) {
 
 // draft is a message that is being checked before it is accepted.
 type draft struct {
-	message
+	*message
 	failure *int // the code to report by callback, if it will fail
 	link    string
 }
@@ -95,18 +178,16 @@ func (s *Server) send(c *call) (any, error) {
 		return nil, err
 	}
 
-	s.notifyMessage(&d.message, d.failure)
+	s.notifyMessage(d.message, d.failure)
 	return d.answer(), nil
 }
 
 // readEnvelope reads the parts that all messages share.
 func (c *call) readEnvelope() (*draft, error) {
-	d := &draft{}
-	d.Dir, d.Number, d.Status = outbound, c.id, "accepted"
-	d.To = c.params.text("to")
-	d.Opaque = c.params.text("biz_opaque_callback_data")
-	recipient := c.params.text("recipient")
-	kind := c.params.text("recipient_type")
+	d := &draft{message: &message{
+		Dir: outbound, Number: c.id, To: c.params.text("to"), Status: "accepted", Opaque: c.params.text("biz_opaque_callback_data"),
+	}}
+	recipient, kind := c.params.text("recipient"), c.params.text("recipient_type")
 
 	switch {
 	case d.To == "" && recipient == "":
@@ -115,8 +196,8 @@ func (c *call) readEnvelope() (*draft, error) {
 		return nil, badParameter("Param recipient_type must be one of {INDIVIDUAL, GROUP} - got \"%s\".", kind)
 	case kind == "group":
 		return nil, refuse(131041)
-	case len([]rune(d.Opaque)) > maxOpaque:
-		return nil, badParameter("Param biz_opaque_callback_data must be at most %d characters long.", maxOpaque)
+	case chars(d.Opaque) > maxOpaque:
+		return nil, tooLong("biz_opaque_callback_data", maxOpaque)
 	}
 
 	// recipient takes business-scoped user ids only, to takes numbers as well.
@@ -132,7 +213,7 @@ func (c *call) readEnvelope() (*draft, error) {
 		return d, nil
 	}
 	if !validPhone(d.To) {
-		return nil, refuse(codeInvalidValue, "Recipient phone number is not valid: "+d.To)
+		return nil, notValid("Recipient phone number is not valid: %s", d.To)
 	}
 	d.Phone = waID(d.To)
 	return d, nil
@@ -146,9 +227,9 @@ func (s *Server) readContent(c *call, d *draft) error {
 	if context := c.params.child("context"); context != nil {
 		switch {
 		case d.Type == "reaction":
-			return refuse(codeInvalidValue, "context is not allowed for reactions")
+			return notValid("context is not allowed for reactions")
 		case context.text("message_id") == "" && !context.isText("message_id"):
-			return refuse(codeMissingParameter, "context.message_id is missing")
+			return refuseWith(codeMissingParameter, "context.message_id is missing")
 		}
 	}
 
@@ -166,18 +247,11 @@ func (s *Server) readContent(c *call, d *draft) error {
 // accept applies the rules that depend on the stored state, then stores the
 // message and schedules its statuses.
 func (s *Server) accept(c *call, d *draft) error {
-	d.ID = newWamid(d.party(), d.Phone == "")
-
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	n := s.world.Numbers[c.id]
-	if n == nil {
-		return noObject(c.r.Method, c.id)
-	}
-	if n.Status != statusConnected {
+	switch {
+	case n.Status != statusConnected:
 		return refuse(133010)
-	}
-	if d.Phone == waID(n.Phone) {
+	case d.Phone == waID(n.Phone):
 		return refuse(131021)
 	}
 
@@ -194,9 +268,10 @@ func (s *Server) accept(c *call, d *draft) error {
 		return err
 	}
 
-	d.At = s.nowMS()
+	d.ID, d.At = newWamid(d.Phone, d.BSUID), s.nowMS()
 	s.predictFailure(c, d)
-	s.storeMessage(d.message.snapshot())
+	s.messages.add(d.message)
+	s.publishMessage(d.message)
 	s.schedule(d)
 	return nil
 }

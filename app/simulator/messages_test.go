@@ -13,9 +13,9 @@ func TestAnAcceptedTextIsAnsweredExactlyAsTheProviderDoes(t *testing.T) {
 	b.Equal(string(r.raw), `{"messaging_product":"whatsapp","contacts":[{"input":"+1 (650) 555-1234","wa_id":"16505551234"}],"messages":[{"id":"`+id+`"}]}`)
 	m, err := parseWamid(id)
 	b.NoErr(err)
-	b.Equal(m.Party, "16505551234")
-	b.Equal(len(m.Nonce), 18)
-	b.True(!m.FromUser)
+	b.Equal(m.phone, "16505551234")
+	b.Equal(len(m.nonce), 18)
+	b.Equal(m.sender, byte(sentByBusiness))
 	b.Equal(r.header.Get("Content-Type"), "application/json; charset=UTF-8")
 	b.Equal(r.header.Get("facebook-api-version"), "v23.0")
 }

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -63,18 +64,16 @@ func display(phone string) string {
 	return "+" + phone
 }
 
-// numberFields are the fields of a number when the request names none. Strict
+// viewNumber shows the fields of a number that a call names. Without names it shows few: strict
 // clients refuse more.
-var numberFields = []string{"id", "display_phone_number", "verified_name", "quality_rating", "code_verification_status"}
-
-func (n *number) node(app string, settings *Settings) object {
+func (s *Server) viewNumber(c *call, n *number) object {
 	canSend, level := "BLOCKED", "NOT_APPLICABLE"
 	if n.Status == statusConnected {
 		canSend, level = "AVAILABLE", "STANDARD"
 	}
 
 	account := object{"entity_type": "WABA", "id": n.Account, "can_send_message": "AVAILABLE"}
-	if !settings.PaymentMethod {
+	if !s.settings.PaymentMethod {
 		account["can_send_message"] = "LIMITED"
 		account["errors"] = []object{{
 			"error_code": 141006, "error_description": "There is no valid payment method.",
@@ -83,24 +82,24 @@ func (n *number) node(app string, settings *Settings) object {
 	}
 
 	hooks := object{}
-	hooks.put("application", app)
+	hooks.put("application", s.world.Hook.URL)
 	hooks.put("phone_number", n.Override.URL)
 
-	return object{
+	return project(object{
 		"id": n.ID, "display_phone_number": display(n.Phone), "verified_name": n.Name,
 		"quality_rating": "GREEN", "quality_score": object{"score": "GREEN"},
 		"status": n.Status, "code_verification_status": n.CodeStatus,
-		"name_status": settings.NameStatus, "new_name_status": "NONE", "account_mode": "LIVE",
+		"name_status": s.settings.NameStatus, "new_name_status": "NONE", "account_mode": "LIVE",
 		"platform_type": "CLOUD_API", "throughput": object{"level": level},
 		"is_on_biz_app": n.OnBizApp, "is_official_business_account": false, "is_pin_enabled": n.PIN != "",
-		"messaging_limit_tier": settings.MessagingLimit, "whatsapp_business_manager_messaging_limit": settings.MessagingLimit,
+		"messaging_limit_tier": s.settings.MessagingLimit, "whatsapp_business_manager_messaging_limit": s.settings.MessagingLimit,
 		"last_onboarded_time":   time.UnixMilli(n.Onboarded).UTC().Format("2006-01-02T15:04:05+0000"),
 		"webhook_configuration": hooks,
 		"health_status": object{"can_send_message": canSend, "entities": []object{
 			{"entity_type": "PHONE_NUMBER", "id": n.ID, "can_send_message": canSend},
 			account,
 		}},
-	}
+	}, c, "id", "display_phone_number", "verified_name", "quality_rating", "code_verification_status")
 }
 
 // numbersOf lists the numbers of an account, or of all, in the order of creation.
@@ -111,18 +110,11 @@ func (w *world) numbersOf(account string) []*number {
 
 // listNumbers handles GET /{waba_id}/phone_numbers.
 func (s *Server) listNumbers(c *call) (any, error) {
-	var items []object
-	for _, n := range s.world.numbersOf(c.id) {
-		items = append(items, project(n.node(s.world.Hook.URL, &s.settings), c.params.text("fields"), numberFields...))
-	}
-
-	return c.page(items)
+	return c.page(viewsOf(s.world.numbersOf(c.id), func(n *number) object { return s.viewNumber(c, n) }))
 }
 
 // getNumber handles GET /{phone_number_id}.
-func (s *Server) getNumber(c *call) (any, error) {
-	return project(s.world.Numbers[c.id].node(s.world.Hook.URL, &s.settings), c.params.text("fields"), numberFields...), nil
-}
+func (s *Server) getNumber(c *call) (any, error) { return s.viewNumber(c, s.world.Numbers[c.id]), nil }
 
 type createdID struct {
 	ID string `json:"id"`
@@ -181,4 +173,123 @@ func (s *Server) updateNumber(c *call) (any, error) {
 
 	s.markDirty()
 	return success{true}, nil
+}
+
+// Number is a business phone number as the control surface shows it. A field
+// that is empty when one is added is made up.
+type Number struct {
+	PhoneNumberID          string `json:"phone_number_id"`
+	WABAID                 string `json:"waba_id"`
+	DisplayPhoneNumber     string `json:"display_phone_number"`
+	VerifiedName           string `json:"verified_name"`
+	Status                 string `json:"status"`
+	PIN                    string `json:"pin"`
+	CodeVerificationStatus string `json:"code_verification_status"`
+	IsOnBizApp             bool   `json:"is_on_biz_app"`
+	// VerificationCode is the code that request_code "sent", while it is good.
+	VerificationCode string `json:"verification_code,omitempty"`
+}
+
+// Digits returns the number without anything but digits.
+func (n Number) Digits() string { return digits(n.DisplayPhoneNumber) }
+
+func (n *number) view() Number {
+	return Number{
+		PhoneNumberID: n.ID, WABAID: n.Account, DisplayPhoneNumber: display(n.Phone), VerifiedName: n.Name,
+		Status: n.Status, PIN: n.PIN, CodeVerificationStatus: n.CodeStatus, IsOnBizApp: n.OnBizApp,
+		VerificationCode: n.Code,
+	}
+}
+
+// Numbers lists the business numbers, oldest first.
+func (s *Server) Numbers() []Number {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return viewsOf(s.world.numbersOf(""), (*number).view)
+}
+
+func numericID(id string) bool {
+	return id != "" && len(id) <= 20 && strings.Trim(id, "0123456789") == ""
+}
+
+// AddNumber adds a business number: connected and verified unless it says
+// otherwise, in an account whose updates the app receives. One that exists is
+// changed where the given one is not empty.
+func (s *Server) AddNumber(in Number) (Number, error) {
+	in.Status = strings.ToUpper(in.Status)
+	in.CodeVerificationStatus = strings.ToUpper(in.CodeVerificationStatus)
+
+	switch {
+	case in.PhoneNumberID != "" && !numericID(in.PhoneNumberID):
+		return Number{}, invalid("phone_number_id", "must be digits")
+	case in.WABAID != "" && !numericID(in.WABAID):
+		return Number{}, invalid("waba_id", "must be digits")
+	case in.DisplayPhoneNumber != "" && !validPhone(in.DisplayPhoneNumber):
+		return Number{}, invalid("display_phone_number", "is no phone number")
+	case in.Status != "" && !slices.Contains(numberStatuses, in.Status):
+		return Number{}, invalid("status", "must be one of "+strings.Join(numberStatuses, ", "))
+	case in.PIN != "" && !pinPattern.MatchString(in.PIN):
+		return Number{}, invalid("pin", "must have 6 digits")
+	case !slices.Contains([]string{"", verified, notVerified, "EXPIRED"}, in.CodeVerificationStatus):
+		return Number{}, invalid("code_verification_status", "must be VERIFIED, NOT_VERIFIED or EXPIRED")
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.world.ensureNumber(in)
+	if err != nil {
+		return Number{}, err
+	}
+
+	s.markDirty()
+	return n.view(), nil
+}
+
+// ensureNumber finds or makes a number and its account.
+func (w *world) ensureNumber(in Number) (*number, error) {
+	phone := digits(in.DisplayPhoneNumber)
+	if other := w.numberOf(phone); other != nil && other.ID != in.PhoneNumberID {
+		return nil, invalid("display_phone_number", "belongs to number "+other.ID)
+	}
+
+	n := w.Numbers[in.PhoneNumberID]
+	if n == nil {
+		if kind, _ := w.kindOf(in.PhoneNumberID); kind != kindNone {
+			return nil, invalid("phone_number_id", "is the id of something else")
+		}
+		n = &number{
+			ID: firstOf(in.PhoneNumberID, w.newID()), Order: w.order(), Phone: "1555" + randomDigits(7),
+			Name: "Test Number", Status: statusConnected, CodeStatus: verified, Onboarded: w.People.nowMS(),
+			Profile: profile{About: "Hello! I am using WhatsApp.", Vertical: "UNDEFINED"},
+		}
+	}
+
+	// A new account is one that the app is subscribed to.
+	if in.WABAID != "" || n.Account == "" {
+		if kind, _ := w.kindOf(in.WABAID); kind != kindNone && kind != kindAccount {
+			return nil, invalid("waba_id", "is the id of something else")
+		}
+		a := w.Accounts[in.WABAID]
+		if a == nil {
+			a = w.addAccount(in.WABAID, firstOf(in.VerifiedName, "Test Account"), true)
+		}
+		n.Account = a.ID
+	}
+
+	n.Phone, n.Name = firstOf(phone, n.Phone), firstOf(in.VerifiedName, n.Name)
+	n.Status, n.PIN = firstOf(in.Status, n.Status), firstOf(in.PIN, n.PIN)
+	n.CodeStatus = firstOf(in.CodeVerificationStatus, n.CodeStatus)
+	n.OnBizApp = n.OnBizApp || in.IsOnBizApp
+	w.Numbers[n.ID] = n
+	return n, nil
+}
+
+// numberOf finds the number with these digits.
+func (w *world) numberOf(phone string) *number {
+	for _, n := range w.Numbers {
+		if phone != "" && n.Phone == phone {
+			return n
+		}
+	}
+	return nil
 }

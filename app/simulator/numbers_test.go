@@ -49,9 +49,9 @@ func TestRegistrationIsLimitedToTenIn72Hours(t *testing.T) {
 		for range 10 {
 			is.NoErr(n.attempt(time.Now().UnixMilli()))
 		}
-		is.Equal(n.attempt(time.Now().UnixMilli()).(*graphError).code, 133016)
+		is.Equal(n.attempt(time.Now().UnixMilli()).(*graphError).Code, 133016)
 		time.Sleep(72*time.Hour - time.Millisecond)
-		is.Equal(n.attempt(time.Now().UnixMilli()).(*graphError).code, 133016)
+		is.Equal(n.attempt(time.Now().UnixMilli()).(*graphError).Code, 133016)
 		time.Sleep(time.Millisecond)
 		is.NoErr(n.attempt(time.Now().UnixMilli()))
 	})
@@ -62,9 +62,9 @@ func TestTooManyWrongPINsLockTheNumber(t *testing.T) {
 		is := is.New(t)
 		n := &number{PIN: "123456"}
 		for range 5 {
-			is.Equal(n.checkPIN("000000", time.Now().UnixMilli()).(*graphError).code, 133005)
+			is.Equal(n.checkPIN("000000", time.Now().UnixMilli()).(*graphError).Code, 133005)
 		}
-		is.Equal(n.checkPIN("123456", time.Now().UnixMilli()).(*graphError).code, 133008)
+		is.Equal(n.checkPIN("123456", time.Now().UnixMilli()).(*graphError).Code, 133008)
 		time.Sleep(time.Hour)
 		is.NoErr(n.checkPIN("123456", time.Now().UnixMilli()))
 	})

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
-	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // object is a decoded JSON object, or the merged parameters of a request. Its
@@ -30,10 +32,8 @@ func (o object) text(key string) string {
 	switch v := o[key].(type) {
 	case string:
 		return v
-	case json.Number:
-		return v.String()
-	case bool:
-		return strconv.FormatBool(v)
+	case json.Number, bool:
+		return fmt.Sprint(v)
 	}
 	return ""
 }
@@ -45,36 +45,37 @@ func (o object) isText(key string) bool {
 }
 
 // child returns the object under a key, or nil when there is none.
-func (o object) child(key string) object {
-	return asObject(o[key])
-}
+func (o object) child(key string) object { return asObject(o[key]) }
 
 // list returns the array under a key, or nil when there is none.
-func (o object) list(key string) []any {
+func (o object) list(key string) (list []any) {
 	switch v := o[key].(type) {
 	case []any:
 		return v
 	case string:
-		var list []any
-		if strings.HasPrefix(strings.TrimSpace(v), "[") && decodeJSON([]byte(v), &list) == nil {
-			return list
+		if decodeJSON([]byte(v), &list) != nil {
+			return nil
 		}
 	}
-	return nil
+	return list
+}
+
+// objects returns the array under a key as objects: nil for an item that is none.
+func (o object) objects(key string) []object {
+	if own, ok := o[key].([]object); ok {
+		return own
+	}
+
+	list := o.list(key)
+	all := make([]object, len(list))
+	for i, item := range list {
+		all[i] = asObject(item)
+	}
+	return all
 }
 
 // boolean reads a boolean in any of its spellings.
-func (o object) boolean(key string) bool {
-	switch v := o[key].(type) {
-	case bool:
-		return v
-	case string:
-		return v == "true" || v == "1"
-	case json.Number:
-		return v == "1"
-	}
-	return false
-}
+func (o object) boolean(key string) bool { return o.text(key) == "true" || o.text(key) == "1" }
 
 // integer reads a whole number; ok is false when it is absent or is none.
 func (o object) integer(key string) (n int64, ok bool) {
@@ -89,19 +90,18 @@ func (o object) decimal(key string) (f float64, ok bool) {
 }
 
 // asObject views a value as an object; a string that holds one is decoded.
-func asObject(v any) object {
+func asObject(v any) (o object) {
 	switch v := v.(type) {
 	case map[string]any:
 		return v
 	case object:
 		return v
 	case string:
-		var m map[string]any
-		if strings.HasPrefix(strings.TrimSpace(v), "{") && decodeJSON([]byte(v), &m) == nil {
-			return m
+		if decodeJSON([]byte(v), &o) != nil {
+			return nil
 		}
 	}
-	return nil
+	return o
 }
 
 // decodeJSON decodes one whole JSON value, keeping numbers as they were written.
@@ -116,4 +116,69 @@ func decodeJSON(b []byte, v any) error {
 		return errTrailing
 	}
 	return nil
+}
+
+// decodeObject decodes one JSON object.
+func decodeObject(b []byte) (o object, err error) {
+	if err := decodeJSON(b, &o); err != nil {
+		return nil, err
+	}
+	if o == nil {
+		return nil, errNotObject
+	}
+	return o, nil
+}
+
+// marshal encodes a value as JSON without escaping <, > and &, which the
+// provider leaves alone.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// throughJSON gives a value of Go the types that the body of a request would have.
+func throughJSON(v, body any) error {
+	b, err := marshal(v)
+	if err != nil {
+		return err
+	}
+	return decodeJSON(b, body)
+}
+
+// appendASCII appends JSON in the provider's dialect: pure ASCII, with \u in
+// lower case for all else and \/ for each slash. Signatures are made over
+// these bytes, so a receiver that decodes and re-encodes before it checks the
+// signature fails here, as it would with the provider.
+func appendASCII(dst, src []byte) []byte {
+	for len(src) > 0 {
+		r, size := utf8.DecodeRune(src)
+
+		switch {
+		case r == '\\' && len(src) > 1:
+			size = 2 // with what it escapes
+			dst = append(dst, src[:size]...)
+		case r == '/':
+			dst = append(dst, `\/`...)
+		case r < utf8.RuneSelf:
+			dst = append(dst, src[0])
+		default:
+			for _, unit := range utf16.AppendRune(nil, r) {
+				dst = fmt.Appendf(dst, `\u%04x`, unit)
+			}
+		}
+		src = src[size:]
+	}
+	return dst
+}
+
+// viewsOf shows each item of a list. No items are an empty list, not null.
+func viewsOf[T, V any](items []T, view func(T) V) []V {
+	views := make([]V, len(items))
+	for i, item := range items {
+		views[i] = view(item)
+	}
+	return views
 }

@@ -99,7 +99,7 @@ const (
 // complete fills in defaults, and refuses a public address without a control
 // token.
 func (o *Options) complete() error {
-	if o.ControlToken == "" && !loopbackAddress(o.Listen) {
+	if o.ControlToken == "" && o.Listen != "" && !loopbackName(hostOf(o.Listen)) {
 		return fmt.Errorf("simulator on %s, which is not a loopback address, needs a control token", o.Listen)
 	}
 
@@ -134,19 +134,15 @@ func newCallbackClient() *http.Client {
 	}
 }
 
-// loopbackAddress reports whether a listen address is reachable from this
-// machine only. An empty address is a handler that is not listened on yet.
-func loopbackAddress(listen string) bool {
-	if listen == "" {
-		return true
+// hostOf is an address without its port, if it has one.
+func hostOf(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
 	}
-	host, _, err := net.SplitHostPort(listen)
-	if err != nil {
-		host = listen
-	}
-	return loopbackName(host)
+	return address
 }
 
+// loopbackName reports whether a host is reachable from this machine only.
 func loopbackName(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true

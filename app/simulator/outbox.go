@@ -23,15 +23,14 @@ var messageFields = []string{fieldMessages, fieldEchoes, fieldPreferences, field
 
 // change is one update for the app, named as in the payload of callbacks.
 //
-// Its states are: waiting in a delivery queue; in flight, as part of the one
-// batch that the queue is posting; or in the timeline, waiting for another
-// attempt. It is gone when the app answered 200, or when the next attempt would
-// come more than 7 days after the first. Queues are made when something is
-// enqueued, have one goroutine each while they are busy, and are removed when
-// they are empty. Batches hold changes with the same number of attempts.
+// Its states are: waiting in a delivery queue, the first ones perhaps being posted as one
+// batch; or in the timeline, waiting for another attempt, or after a restart for the first.
+// It is gone when the app answered 200, or when the next attempt would come more than 7 days
+// after the first. A queue has a goroutine of its own and is removed when it is empty. Batches
+// hold changes with the same number of attempts.
 //
 // All of it is guarded by Server.mu, which is released while a batch is posted.
-// outbox.pending counts the changes in all three states. Delivery is at least
+// outbox.pending counts the changes in all states. Delivery is at least
 // once, and in order for each account and URL while nothing fails.
 type change struct {
 	Account  string          `json:"account"`
@@ -42,29 +41,6 @@ type change struct {
 	First    int64           `json:"first"`
 	Next     int64           `json:"next,omitempty"`
 	Attempts int             `json:"attempts,omitempty"`
-
-	content any // what Value will be made of, outside the lock
-}
-
-// encoded returns the change's value as JSON. Only attempts and times of a
-// change ever vary, so this needs no lock.
-func (c *change) encoded() (json.RawMessage, error) {
-	if c.content == nil {
-		return c.Value, nil
-	}
-	return marshal(c.content)
-}
-
-// MarshalJSON encodes a change for the state file.
-func (c *change) MarshalJSON() ([]byte, error) {
-	type plain change
-	copied := plain(*c)
-
-	var err error
-	if copied.Value, err = c.encoded(); err != nil {
-		return nil, err
-	}
-	return marshal(copied)
 }
 
 // queueKey gives each account and URL a queue of its own, so that a receiver
@@ -73,14 +49,10 @@ type queueKey struct{ account, url string }
 
 // deliveryQueue holds the changes for one account and URL. They are posted one
 // batch after another, so that updates arrive in order while nothing fails.
-type deliveryQueue struct {
-	key      queueKey
-	waiting  []*change
-	inFlight []*change
-	busy     bool
-}
+type deliveryQueue struct{ waiting []*change }
 
-// outbox holds the changes that are waiting or in flight.
+// outbox holds the changes that are to be posted. A reset replaces it: the queues of the old
+// one end.
 type outbox struct {
 	queues  map[queueKey]*deliveryQueue
 	pending int
@@ -119,102 +91,79 @@ func (s *Server) targetOf(accountID string, n *number, field string) (override s
 func (s *Server) queueUpdate(n *number, field string, v value) {
 	if url, ok := s.targetOf(n.Account, n, field); ok {
 		v.Product, v.Metadata = "whatsapp", metadata{n.Phone, n.ID}
-		s.enqueueNew(&change{Account: n.Account, URL: url, Field: field, First: s.nowMS(), content: v})
+		s.enqueueNew(&change{Account: n.Account, URL: url, Field: field}, v)
 	}
 }
 
 // queueAccountUpdate queues an update about an account, with its time.
 func (s *Server) queueAccountUpdate(accountID, field string, v any) {
 	if url, ok := s.targetOf(accountID, nil, field); ok {
-		now := s.nowMS()
-		s.enqueueNew(&change{Account: accountID, URL: url, Field: field, First: now, Time: now / 1000, content: v})
+		s.enqueueNew(&change{Account: accountID, URL: url, Field: field, Time: s.nowMS() / 1000}, v)
 	}
 }
 
 // enqueueNew counts a change and puts it into its queue, unless too many are waiting.
-func (s *Server) enqueueNew(c *change) {
-	if s.outbox.pending >= maxPending {
-		s.log.Warn("callback dropped: too many are waiting", "account", c.Account, "field", c.Field)
+func (s *Server) enqueueNew(c *change, v any) {
+	body, err := marshal(v)
+	if err != nil || s.outbox.pending >= maxPending {
+		s.log.Warn("callback dropped", "account", c.Account, "field", c.Field, "waiting", s.outbox.pending, "error", err)
 		return
 	}
+
+	c.Value, c.First = body, s.nowMS()
 	s.outbox.pending++
 	s.enqueue(c)
 }
 
-// enqueue puts a change into its queue, and starts the queue if it is idle.
+// enqueue puts a change into its queue, which is made and started if there is none.
 func (s *Server) enqueue(c *change) {
-	q := s.outbox.queueOf(c)
-	q.waiting = append(q.waiting, c)
-	s.startQueue(q)
-	s.markDirty()
-}
-
-// queueOf finds or makes the queue of a change.
-func (o *outbox) queueOf(c *change) *deliveryQueue {
 	key := queueKey{c.Account, c.URL}
-	if o.queues[key] == nil {
-		o.queues[key] = &deliveryQueue{key: key}
+	q := s.outbox.queues[key]
+	if q == nil {
+		q = &deliveryQueue{}
+		s.outbox.queues[key] = q
+		if !s.closing {
+			s.deliveries.Go(func() { s.runQueue(key, q) })
+		}
 	}
-	return o.queues[key]
-}
 
-// startQueue lets a queue that is idle post its changes.
-func (s *Server) startQueue(q *deliveryQueue) {
-	if !q.busy && !s.closing {
-		q.busy = true
-		s.deliveries.Go(func() { s.runQueue(q) })
-	}
-}
-
-// resumeQueues starts the queues that were loaded from the state file.
-func (s *Server) resumeQueues() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, q := range s.outbox.queues {
-		s.startQueue(q)
-	}
+	q.waiting = append(q.waiting, c)
+	s.markDirty()
 }
 
 const batchSize = 100
 
-// take removes the next batch from the queue: changes that were tried equally
+// next is the next batch of the queue: changes that were tried equally
 // often, so that new ones are not delayed by those that failed before.
-func (q *deliveryQueue) take() []*change {
-	attempts := q.waiting[0].Attempts
-	n := 1
-	for n < min(len(q.waiting), batchSize) && q.waiting[n].Attempts == attempts {
-		n++
+func (q *deliveryQueue) next() []*change {
+	batch := q.waiting[:min(len(q.waiting), batchSize)]
+	other := slices.IndexFunc(batch, func(c *change) bool { return c.Attempts != batch[0].Attempts })
+	if other > 0 {
+		return batch[:other]
 	}
-
-	batch := slices.Clone(q.waiting[:n])
-	q.waiting = slices.Delete(q.waiting, 0, n)
 	return batch
 }
 
-// runQueue posts batches until the queue is empty or the server closes.
-func (s *Server) runQueue(q *deliveryQueue) {
-	for {
-		s.mu.Lock()
-		if len(q.waiting) == 0 || s.ctx.Err() != nil {
-			q.busy = false
-			if len(q.waiting) == 0 {
-				delete(s.outbox.queues, q.key)
-			}
-			s.mu.Unlock()
+// runQueue posts batches until the queue is empty, the outbox is replaced or the server closes.
+func (s *Server) runQueue(key queueKey, q *deliveryQueue) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for s.outbox.queues[key] == q && s.ctx.Err() == nil {
+		if len(q.waiting) == 0 {
+			delete(s.outbox.queues, key)
 			return
 		}
-		batch := q.take()
-		q.inFlight = batch
+		batch := q.next()
+		target := firstOf(key.url, s.world.Hook.URL) // it may have changed since the change was queued
 
-		// The app's URL may have changed since the change was queued.
-		target := firstOf(q.key.url, s.world.Hook.URL)
 		s.mu.Unlock()
-
-		err := s.post(target, q.key.account, batch)
-
+		err := s.post(target, key.account, batch)
 		s.mu.Lock()
-		s.finishBatch(q, err)
-		s.mu.Unlock()
+
+		if s.outbox.queues[key] == q {
+			s.finishBatch(q, batch, err)
+		}
 	}
 }
 
@@ -238,35 +187,26 @@ func retryDelay(attempts int) time.Duration {
 }
 
 // finishBatch drops the changes of a delivered batch and schedules those of a
-// failed one again. A reset meanwhile has emptied the batch.
-func (s *Server) finishBatch(q *deliveryQueue, err error) {
-	batch := q.inFlight
-	q.inFlight = nil
+// failed one again.
+func (s *Server) finishBatch(q *deliveryQueue, batch []*change, err error) {
 	s.markDirty()
-
-	if err == nil || len(batch) == 0 {
-		s.outbox.pending -= len(batch)
-		return
-	}
-
-	if s.ctx.Err() != nil {
-		q.waiting = append(batch, q.waiting...) // closing cut it off, which is no failed attempt
-		return
+	if err != nil && s.ctx.Err() != nil {
+		return // closing cut it off, which is no failed attempt
 	}
 
 	now := s.nowMS()
-	delay := retryDelay(batch[0].Attempts + 1).Milliseconds()
-	batch = slices.DeleteFunc(batch, func(c *change) bool {
+	var again []*change
+	for _, c := range batch {
 		c.Attempts++
-		c.Next = now + delay
-		expired := c.Next-c.First > giveUpAfter.Milliseconds()
-		if expired {
-			s.outbox.pending--
+		c.Next = now + retryDelay(c.Attempts).Milliseconds()
+		if err != nil && c.Next-c.First <= giveUpAfter.Milliseconds() {
+			again = append(again, c)
 		}
-		return expired
-	})
+	}
 
-	if len(batch) > 0 {
-		s.scheduleEvent(&event{Due: now + delay, retry: batch})
+	s.outbox.pending -= len(batch) - len(again)
+	q.waiting = slices.Delete(q.waiting, 0, len(batch))
+	if len(again) > 0 {
+		s.scheduleEvent(&event{Due: again[0].Next, retry: again})
 	}
 }

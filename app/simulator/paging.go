@@ -12,56 +12,44 @@ import (
 // fieldNames splits a fields parameter. Nested selections such as
 // throughput{level} are read as the outer name. Some clients separate the
 // names with semicolons.
-func fieldNames(fields string) []string {
-	var names []string
-	depth, start := 0, 0
-
-	add := func(s string) {
-		name := strings.TrimSpace(s)
-		if i := strings.IndexAny(name, "{.("); i >= 0 {
-			name = name[:i]
-		}
-		if name != "" {
-			names = append(names, name)
-		}
-	}
-
-	// Separators inside braces belong to a nested selection.
-	for i, r := range fields {
+func fieldNames(fields string) (names []string) {
+	depth := 0
+	outer := strings.Map(func(r rune) rune {
 		switch r {
 		case '{', '(':
 			depth++
 		case '}', ')':
 			depth--
-		case ',', ';':
-			if depth <= 0 {
-				add(fields[start:i])
-				start = i + 1
-			}
+			return -1
+		}
+		if depth > 0 {
+			return -1
+		}
+		return r
+	}, fields)
+
+	for _, name := range strings.FieldsFunc(outer, func(r rune) bool { return r == ',' || r == ';' }) {
+		name, _, _ = strings.Cut(strings.TrimSpace(name), ".")
+		if name != "" {
+			names = append(names, name)
 		}
 	}
-
-	add(fields[start:])
 	return names
 }
 
-// project keeps the named fields of a node, or its usual ones when none are
-// named. The id is always there.
-func project(node object, fields string, usual ...string) object {
-	names := fieldNames(fields)
+// project keeps the fields of a node that a call names, or its usual ones when it names
+// none. The id is always there.
+func project(node object, c *call, usual ...string) object {
+	names := fieldNames(c.params.text("fields"))
 	if len(names) == 0 {
 		names = usual
 	}
 
 	view := object{}
-	for _, name := range names {
+	for _, name := range append(names, "id") {
 		if v, ok := node[name]; ok {
 			view[name] = v
 		}
-	}
-
-	if id, ok := node["id"]; ok {
-		view["id"] = id
 	}
 	return view
 }

@@ -31,61 +31,44 @@ type input struct {
 	file   *stagedFile
 }
 
-// readInput merges the parameters of query, JSON, form and multipart, as the
-// provider does; the body wins over the query.
-func (s *Server) readInput(r *http.Request) (*input, error) {
-	in := &input{params: object{}}
-	if r.URL.RawQuery != "" {
-		// Pairs that cannot be read are left out, as the provider does.
-		query, _ := url.ParseQuery(r.URL.RawQuery)
-		in.merge(query)
+// read merges the parameters of query, JSON, form and multipart, as the
+// provider does; the body wins over the query. The body of an upload is the file
+// itself, regardless of its Content-Type, and is left alone.
+func (c *call) read() error {
+	c.input = &input{params: object{}}
+	c.merge(c.r.URL.Query())
+	if c.r.Body == nil || c.r.Body == http.NoBody || strings.HasPrefix(c.id, uploadPrefix) {
+		return nil
 	}
 
-	if r.Body == nil || r.Body == http.NoBody {
-		return in, nil
-	}
-
-	kind, attrs, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	kind, attrs, _ := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 	if kind == "multipart/form-data" {
-		return in, s.readMultipart(in, multipart.NewReader(r.Body, attrs["boundary"]))
+		return c.readMultipart(multipart.NewReader(c.r.Body, attrs["boundary"]))
 	}
-
-	body, err := readAll(r.Body, maxBody)
+	body, err := readAll(c.r.Body, maxBody)
 	if err != nil {
-		return in, err
+		return err
 	}
-	return in, in.readBody(kind, body)
+	return c.readBody(kind, bytes.TrimSpace(body))
 }
 
 // readBody merges a JSON or form body. A body that looks like JSON is taken as
 // such regardless of its Content-Type, because many clients do not label it.
 func (in *input) readBody(kind string, body []byte) error {
-	trimmed := bytes.TrimSpace(body)
-
 	switch {
-	case len(trimmed) == 0:
+	case len(body) == 0:
 		return nil
-	case trimmed[0] == '{' || strings.HasSuffix(kind, "json"):
-		var m map[string]any
-		if err := decodeJSON(trimmed, &m); err != nil {
-			return err
+	case body[0] == '{' || strings.HasSuffix(kind, "json"):
+		fields, err := decodeObject(body)
+		if err == nil {
+			in.raw = body
+			maps.Copy(in.params, fields)
 		}
-		if m == nil {
-			return errNotObject
-		}
-
-		in.raw = trimmed
-		if len(in.params) == 0 {
-			in.params = m
-			return nil
-		}
-		maps.Copy(in.params, m)
-		return nil
-	default:
-		form, err := url.ParseQuery(string(trimmed))
-		in.merge(form)
 		return err
 	}
+	form, err := url.ParseQuery(string(body))
+	in.merge(form)
+	return err
 }
 
 // merge adds form values; where a name is repeated the last one counts.
@@ -96,7 +79,7 @@ func (in *input) merge(values url.Values) {
 }
 
 // readMultipart reads fields into the parameters and stages the first file.
-func (s *Server) readMultipart(in *input, parts *multipart.Reader) error {
+func (c *call) readMultipart(parts *multipart.Reader) error {
 	for {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -112,18 +95,17 @@ func (s *Server) readMultipart(in *input, parts *multipart.Reader) error {
 			if err != nil {
 				return err
 			}
-			in.params[part.FormName()] = string(value)
+			c.params[part.FormName()] = string(value)
 			continue
 		}
 
-		if in.file != nil {
+		if c.file != nil {
 			continue
 		}
-		if in.file, err = s.blobs.stage(part, maxMedia); err != nil {
+		if c.file, err = c.s.blobs.stage(part, maxMedia); err != nil {
 			return err
 		}
-
-		in.file.kind = part.Header.Get("Content-Type")
+		c.file.kind = part.Header.Get("Content-Type")
 	}
 }
 

@@ -33,24 +33,16 @@ func (m *message) onPhone() bool {
 	return false
 }
 
-// phoneMessages finds what a person's phone shows, oldest first, as copies that need no
-// lock: the newest messages up to a limit, with all that is about them.
+// phoneMessages finds what a person's phone shows, oldest first: the newest messages up to a
+// limit, with all that is about them.
 func (s *Server) phoneMessages(user *person, numberID string, limit int) (found []*message) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
 	shown := 0
 	for _, m := range slices.Backward(s.messages.all) {
 		if numberID != "" && m.Number != numberID || !user.owns(m) || !m.onPhone() {
 			continue
 		}
 
-		copied := m.snapshot()
-		if m.Type == "template" && m.components == nil {
-			copied.components = s.currentComponents(m)
-		}
-		found = append(found, copied)
-
+		found = append(found, m)
 		if !m.followsUp() {
 			shown++
 		}
@@ -61,19 +53,6 @@ func (s *Server) phoneMessages(user *person, numberID string, limit int) (found 
 
 	slices.Reverse(found)
 	return found
-}
-
-// currentComponents are those of a message's template as it is now.
-func (s *Server) currentComponents(m *message) []object {
-	n := s.world.Numbers[m.Number]
-	in := m.request().child("template")
-	if n == nil || in == nil {
-		return nil
-	}
-	if t := s.world.findTemplate(n.Account, in.text("name"), firstOf(in.child("language").text("code"), in.text("language"))); t != nil {
-		return t.Components
-	}
-	return nil
 }
 
 // request is the content of a message as it was sent or called back.
@@ -91,82 +70,67 @@ type phoneReaction struct {
 	Emoji string `json:"emoji"`
 }
 
-// shownOnPhone builds what a phone shows.
-type shownOnPhone struct {
-	user     *person
-	messages []object
-	byID     map[string]object
-}
-
 // showMessages builds the view of a phone from messages, oldest first.
-func showMessages(user *person, found []*message) []object {
-	p := &shownOnPhone{user: user, messages: []object{}, byID: map[string]object{}}
+func (s *Server) showMessages(user *person, found []*message) []object {
+	shown, byID := []object{}, map[string]object{}
 	for _, m := range found {
 		in := m.request()
 		if m.followsUp() {
-			p.followUp(m, in.child(m.Type))
+			about := in.child(m.Type)
+			byID[firstOf(about.text("message_id"), about.text("original_message_id"))].followUp(m, about)
 			continue
 		}
-		p.add(m, in)
+
+		view := m.view(in)
+		view["edited"], view["deleted"], view["reactions"] = false, false, []phoneReaction{}
+		view["context"], view["ticks"] = nil, nil
+		if id := firstOf(in.child("context").text("message_id"), in.child("context").text("id")); id != "" {
+			view["context"] = object{"id": id}
+		}
+		if m.Dir == inbound {
+			view["ticks"] = m.Status
+		} else if card := s.cardOf(m, in); card != nil {
+			view["card"] = card
+		}
+		shown, byID[m.ID] = append(shown, view), view
 	}
 
-	p.markEarlierRead()
-	return p.messages
-}
-
-// add shows a message.
-func (p *shownOnPhone) add(m *message, in object) {
-	view := m.view(in)
-	view["edited"], view["deleted"], view["reactions"] = false, false, []phoneReaction{}
-	view["context"], view["ticks"] = nil, nil
-
-	if id := firstOf(in.child("context").text("message_id"), in.child("context").text("id")); id != "" {
-		view["context"] = object{"id": id}
-	}
-	if m.Dir == inbound {
-		view["ticks"] = m.Status
-	}
-	if card := cardOf(m, in); card != nil {
-		view["card"] = card
-	}
-
-	p.messages = append(p.messages, view)
-	p.byID[m.ID] = view
+	markEarlierRead(shown, user)
+	return shown
 }
 
 // followUp shows a reaction, an edit or a deletion on the message that it is about. Only
 // who wrote a message can edit or delete it.
-func (p *shownOnPhone) followUp(m *message, in object) {
-	target := p.byID[firstOf(in.text("message_id"), in.text("original_message_id"))]
-	if target == nil || m.Type != "reaction" && target.text("direction") != m.direction() {
+func (o object) followUp(m *message, in object) {
+	if o == nil || m.Type != "reaction" && o.text("direction") != m.direction() {
 		return
 	}
 
 	switch m.Type {
 	case "reaction":
 		from := map[bool]string{true: "person", false: "business"}[m.Dir == inbound]
-		kept := slices.DeleteFunc(target["reactions"].([]phoneReaction), func(r phoneReaction) bool { return r.From == from })
+		kept := slices.DeleteFunc(o["reactions"].([]phoneReaction), func(r phoneReaction) bool { return r.From == from })
 		if emoji := in.text("emoji"); emoji != "" {
 			kept = append(kept, phoneReaction{from, emoji})
 		}
-		target["reactions"] = kept
+		o["reactions"] = kept
 	case "edit":
 		content := in.child("message")
-		delete(target, target.text("type"))
-		target["type"], target["edited"] = content.text("type"), true
-		target[content.text("type")] = content[content.text("type")]
+		delete(o, o.text("type"))
+		o["type"], o["edited"] = content.text("type"), true
+		o[content.text("type")] = content[content.text("type")]
 	case "revoke":
-		delete(target, target.text("type"))
-		delete(target, "card")
-		target["deleted"] = true
+		delete(o, o.text("type"))
+		delete(o, "card")
+		o["deleted"] = true
 	}
 }
 
 // markEarlierRead gives the ticks of a message that was read to those before it, and takes
 // them all from a person who sends no receipts.
-func (p *shownOnPhone) markEarlierRead() {
+func markEarlierRead(shown []object, user *person) {
 	read := map[string]bool{}
-	for _, view := range slices.Backward(p.messages) {
+	for _, view := range slices.Backward(shown) {
 		if view["ticks"] == nil {
 			continue
 		}
@@ -174,7 +138,7 @@ func (p *shownOnPhone) markEarlierRead() {
 		number := view.text("phone_number_id")
 		read[number] = read[number] || view["ticks"] == "read"
 		switch {
-		case p.user.NoReceipts:
+		case user.NoReceipts:
 			view["ticks"] = "delivered"
 		case read[number]:
 			view["ticks"] = "read"
@@ -216,7 +180,7 @@ func (s *Server) publishMessage(m *message) {
 	})
 }
 
-// displayed is a number with its plus; nil where there is none.
+// displayed is a number with its plus; null where there is none.
 func displayed(phone string) any {
 	if phone == "" {
 		return nil

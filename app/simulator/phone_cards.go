@@ -37,15 +37,13 @@ type cardList struct {
 	Sections []any  `json:"sections"`
 }
 
-// cardOf is the card of a message; nil for those that have none.
-func cardOf(m *message, in object) *card {
-	switch {
-	case m.Dir == inbound:
-		return nil // what was chosen, not what can be
-	case m.Type == "interactive":
+// cardOf is the card of a message that the business sent; nil for those that have none.
+func (s *Server) cardOf(m *message, in object) *card {
+	switch m.Type {
+	case "interactive":
 		return interactiveCard(in.child("interactive"))
-	case m.Type == "template":
-		return templateCard(m.components, in.child("template"))
+	case "template":
+		return s.templateCard(m, in.child("template"))
 	}
 	return nil
 }
@@ -61,7 +59,7 @@ func interactiveCard(in object) *card {
 
 	switch in.text("type") {
 	case "button":
-		for _, item := range objects(action.list("buttons")) {
+		for _, item := range action.objects("buttons") {
 			reply := item.child("reply")
 			c.Buttons = append(c.Buttons, cardButton{Type: "reply", ID: reply.text("id"), Text: reply.text("title")})
 		}
@@ -82,44 +80,42 @@ func interactiveCard(in object) *card {
 
 // templateCard fills a template with the parameters of a message. Without the template,
 // which may have been deleted, there is only its name.
-func templateCard(components []object, in object) *card {
+func (s *Server) templateCard(m *message, in object) *card {
+	components := m.components
 	if components == nil {
-		return &card{Body: in.text("name")}
+		t := s.world.findTemplate(s.world.Numbers[m.Number].Account, in.text("name"), languageOf(in))
+		if t == nil {
+			return &card{Body: in.text("name")}
+		}
+		components = t.Components
 	}
-	return cardOfComponents(components, groupByType(in.list("components")))
+	return cardOfComponents(components, groupByType(in.objects("components")))
 }
 
 // cardOfComponents is the card of one set of components: those of a template, or of a card
 // in it.
-func cardOfComponents(components []object, given partsByType) *card {
+func cardOfComponents(components []object, given map[string][]object) *card {
 	c := &card{}
+
 	for _, comp := range components {
 		switch comp.text("type") {
 		case "HEADER":
-			c.Header = filledHeader(comp, given.first("header"))
+			c.Header = filledHeader(comp, firstIn(given["header"]))
 		case "BODY":
-			c.Body = fillVariables(comp.text("text"), given.first("body"))
+			c.Body = fillVariables(comp.text("text"), firstIn(given["body"]))
 		case "FOOTER":
 			c.Footer = comp.text("text")
 		case "BUTTONS":
-			c.Buttons = filledButtons(objects(comp.list("buttons")), given["button"])
+			c.Buttons = filledButtons(comp.objects("buttons"), given["button"])
 		case "CAROUSEL":
-			c.Cards = filledCards(objects(comp.list("cards")), objects(given.first("carousel").list("cards")))
+			cards := firstIn(given["carousel"]).objects("cards")
+			for i, item := range comp.objects("cards") {
+				own := firstIn(cards[min(i, len(cards)):])
+				c.Cards = append(c.Cards, cardOfComponents(item.objects("components"), groupByType(own.objects("components"))))
+			}
 		}
 	}
 	return c
-}
-
-// filledCards are the cards of a carousel, in the order of the template.
-func filledCards(cards, given []object) (all []*card) {
-	for i, item := range cards {
-		var own object
-		if i < len(given) {
-			own = given[i]
-		}
-		all = append(all, cardOfComponents(objects(item.list("components")), groupByType(own.list("components"))))
-	}
-	return all
 }
 
 // filledHeader is the header of a template: its text, or the file that the message gave.
@@ -130,7 +126,7 @@ func filledHeader(comp, given object) *cardHeader {
 	}
 
 	h := &cardHeader{Type: kind}
-	for _, p := range objects(given.list("parameters")) {
+	for _, p := range given.objects("parameters") {
 		h.File = p.child(kind)
 	}
 	return h
@@ -140,7 +136,7 @@ func filledHeader(comp, given object) *cardHeader {
 // what a parameter holds is not filled in again.
 func fillVariables(text string, given object) string {
 	values := map[string]string{}
-	for i, p := range objects(given.list("parameters")) {
+	for i, p := range given.objects("parameters") {
 		name := firstOf(p.text("parameter_name"), strconv.Itoa(i+1))
 		values["{{"+name+"}}"] = firstOf(p.text("text"), p.child(p.text("type")).text("fallback_value"))
 	}
@@ -152,9 +148,7 @@ func fillVariables(text string, given object) string {
 func filledButtons(buttons, given []object) (all []cardButton) {
 	parameters := map[string]object{}
 	for _, g := range given {
-		if list := objects(g.list("parameters")); len(list) > 0 {
-			parameters[g.text("index")] = list[0]
-		}
+		parameters[g.text("index")] = firstIn(g.objects("parameters"))
 	}
 
 	for i, b := range buttons {
@@ -169,8 +163,6 @@ func filledButtons(buttons, given []object) (all []cardButton) {
 			button.URL = "tel:" + b.text("phone_number")
 		case "copy_code":
 			button.ID = p.text("coupon_code")
-		case "otp":
-			button.Type, button.ID = "copy_code", p.text("text")
 		}
 		button.Text = firstOf(button.Text, "Copy code")
 		all = append(all, button)

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -27,7 +28,7 @@ var verticals = strings.Fields(`
 func (s *Server) getProfile(c *call) (any, error) {
 	p := s.world.Numbers[c.id].Profile
 
-	node := object{"messaging_product": "whatsapp"}
+	node := object{}
 	for name, v := range map[string]string{
 		"about": p.About, "address": p.Address, "description": p.Description, "email": p.Email,
 		"profile_picture_url": p.Picture, "vertical": p.Vertical,
@@ -38,19 +39,13 @@ func (s *Server) getProfile(c *call) (any, error) {
 	if len(p.Websites) > 0 {
 		node["websites"] = p.Websites
 	}
-	if fields := c.params.text("fields"); fields != "" {
-		node = project(node, fields+",messaging_product")
-	}
-
-	return object{"data": []object{node}}, nil
+	view := project(node, c, slices.Collect(maps.Keys(node))...)
+	view["messaging_product"] = "whatsapp"
+	return object{"data": []object{view}}, nil
 }
 
 // updateProfile handles POST /{phone_number_id}/whatsapp_business_profile.
 func (s *Server) updateProfile(c *call) (any, error) {
-	if err := c.requireProduct(); err != nil {
-		return nil, err
-	}
-
 	// A copy is updated, so that one bad field leaves everything as it was.
 	n := s.world.Numbers[c.id]
 	p := n.Profile

@@ -85,6 +85,7 @@ func New(opt Options) (*Server, error) {
 		messages: newMessageLog(opt.MaxMessages),
 		outbox:   newOutbox(),
 		limits:   limits{},
+		calls:    callLog{kept: map[string][]callRecord{}},
 		wake:     make(chan struct{}, 1),
 		dirty:    make(chan struct{}, 1),
 	}
@@ -104,7 +105,6 @@ func New(opt Options) (*Server, error) {
 	// From here on goroutines are running, which only Close ends.
 	s.work.Go(s.runTimeline)
 	s.work.Go(s.runSaver)
-	s.resumeQueues()
 	return s, nil
 }
 

@@ -3,6 +3,7 @@ package simulator
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -134,7 +135,7 @@ func (s *Server) SetSettings(settings Settings) error {
 // body names, or none when it names a bad one.
 func (s *Server) controlPatchSettings(c *controlCall) (any, error) {
 	if len(c.in) == 0 {
-		return nil, &controlError{400, "The body names no setting.", ""}
+		return nil, refused(http.StatusBadRequest, "The body names no setting.")
 	}
 
 	// A copy, down to what the settings point to: a decoder writes through pointers.

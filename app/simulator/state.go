@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -52,10 +53,10 @@ type head struct {
 	Order    int64            `json:"order"`
 }
 
-// savedKind is one kind of record: how all of them are written, and how one is put back.
+// savedKind is one kind of record: all of them, and how one is put back.
 type savedKind struct {
 	name    string
-	dump    func(io.Writer) error
+	all     []any
 	restore func(json.RawMessage) error
 }
 
@@ -65,46 +66,28 @@ func (s *Server) savedKinds() []savedKind {
 	scheduled := slices.DeleteFunc(slices.Clone(s.timeline.events), func(e *event) bool { return e.retry != nil })
 
 	return []savedKind{
-		savedAs(s, "token", values(w.Tokens), func(t *token) { w.Tokens[t.Token] = t }),
-		savedAs(s, "code", values(w.Codes), func(c *signupCode) { w.Codes[c.Code] = c }),
-		savedAs(s, "account", values(w.Accounts), func(a *account) { w.Accounts[a.ID] = a }),
-		savedAs(s, "number", values(w.Numbers), func(n *number) { w.Numbers[n.ID] = n }),
-		savedAs(s, "template", values(w.Templates), func(t *template) { w.Templates[t.ID] = t }),
-		savedAs(s, "media", values(w.Media), func(m *media) { w.Media[m.ID] = m }),
-		savedAs(s, "upload", values(w.Uploads), func(u *upload) { w.Uploads[u.ID] = u }),
-		savedAs(s, "person", slices.Clone(w.People.all), w.People.add),
-		savedAs(s, "fault", slices.Clone(w.Faults), func(f *fault) { w.Faults = append(w.Faults, f) }),
-		savedAs(s, "message", slices.Clone(s.messages.all), s.messages.add),
-		savedAs(s, "event", scheduled, s.scheduleEvent),
-		savedAs(s, "change", s.undelivered(), s.restoreChange),
+		savedAs("token", maps.Values(w.Tokens), func(t *token) { w.Tokens[t.Token] = t }),
+		savedAs("code", maps.Values(w.Codes), func(c *signupCode) { w.Codes[c.Code] = c }),
+		savedAs("account", maps.Values(w.Accounts), func(a *account) { w.Accounts[a.ID] = a }),
+		savedAs("number", maps.Values(w.Numbers), func(n *number) { w.Numbers[n.ID] = n }),
+		savedAs("template", maps.Values(w.Templates), func(t *template) { w.Templates[t.ID] = t }),
+		savedAs("media", maps.Values(w.Media), func(m *media) { w.Media[m.ID] = m }),
+		savedAs("upload", maps.Values(w.Uploads), func(u *upload) { w.Uploads[u.ID] = u }),
+		savedAs("person", slices.Values(w.People.all), w.People.add),
+		savedAs("fault", slices.Values(w.Faults), func(f *fault) { w.Faults = append(w.Faults, f) }),
+		savedAs("message", slices.Values(s.messages.all), s.messages.add),
+		savedAs("change", slices.Values(s.undelivered()), s.restoreChange),
+		savedAs("event", slices.Values(scheduled), s.scheduleEvent),
 	}
 }
 
-func values[T any](m map[string]T) []T { return slices.Collect(maps.Values(m)) }
-
-func savedAs[T any](s *Server, name string, all []*T, add func(*T)) savedKind {
-	dump := func(w io.Writer) error {
-		var lines bytes.Buffer
-		enc := json.NewEncoder(&lines)
-		enc.SetEscapeHTML(false)
-
-		for chunk := range slices.Chunk(all, saveChunk) {
-			var err error
-			s.mu.Lock()
-			for _, v := range chunk {
-				err = errors.Join(err, enc.Encode(record{name, v}))
-			}
-			s.mu.Unlock()
-
-			_, failure := lines.WriteTo(w)
-			if err = errors.Join(err, failure); err != nil {
-				return err
-			}
-		}
-		return nil
+func savedAs[T any](name string, all iter.Seq[*T], add func(*T)) savedKind {
+	kind := savedKind{name: name}
+	for v := range all {
+		kind.all = append(kind.all, v)
 	}
 
-	restore := func(b json.RawMessage) error {
+	kind.restore = func(b json.RawMessage) error {
 		v := new(T)
 		if err := decodeJSON(b, v); err != nil {
 			return err
@@ -112,14 +95,13 @@ func savedAs[T any](s *Server, name string, all []*T, add func(*T)) savedKind {
 		add(v)
 		return nil
 	}
-	return savedKind{name, dump, restore}
+	return kind
 }
 
 // undelivered lists the changes that the app has not accepted yet.
-func (s *Server) undelivered() []*change {
-	var all []*change
+func (s *Server) undelivered() (all []*change) {
 	for _, q := range s.outbox.queues {
-		all = append(append(all, q.inFlight...), q.waiting...)
+		all = append(all, q.waiting...)
 	}
 	for _, e := range s.timeline.events {
 		all = append(all, e.retry...)
@@ -177,13 +159,63 @@ func (s *Server) dump(w io.Writer) error {
 	kinds := s.savedKinds()
 	s.mu.Unlock()
 
-	err := json.NewEncoder(w).Encode(record{"head", first})
-	for _, kind := range kinds {
-		if err == nil {
-			err = kind.dump(w)
+	for _, kind := range slices.Insert(kinds, 0, savedKind{name: "head", all: []any{first}}) {
+		for chunk := range slices.Chunk(kind.all, saveChunk) {
+			var lines bytes.Buffer
+			enc := json.NewEncoder(&lines)
+			enc.SetEscapeHTML(false)
+
+			var err error
+			s.mu.Lock()
+			for _, v := range chunk {
+				err = errors.Join(err, enc.Encode(record{kind.name, v}))
+			}
+			s.mu.Unlock()
+
+			_, failure := lines.WriteTo(w)
+			if err = errors.Join(err, failure); err != nil {
+				return err
+			}
 		}
 	}
-	return err
+	return nil
+}
+
+// tempPattern is the pattern for the name of a file that will replace another.
+func tempPattern(path string) string { return "." + filepath.Base(path) + "-*" }
+
+// removeMatches removes the files that a crash left half written.
+func removeMatches(dir, pattern string) {
+	stale, _ := filepath.Glob(filepath.Join(dir, pattern))
+	for _, path := range stale {
+		os.Remove(path)
+	}
+}
+
+// writeFile replaces a file as a whole, so that a crash leaves the old one or
+// the new one.
+func writeFile(path string, fill func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), tempPattern(path))
+	if err != nil {
+		return err
+	}
+
+	w := bufio.NewWriterSize(f, 256<<10)
+	err = errors.Join(fill(w), w.Flush(), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return err
+	}
+
+	// Without this a crash could still undo the rename.
+	if dir, err := os.Open(filepath.Dir(path)); err == nil {
+		dir.Sync()
+		dir.Close()
+	}
+	return nil
 }
 
 // load reads the state file back, if there is one.
@@ -264,15 +296,24 @@ func (s *Server) restoreHead(b json.RawMessage) error {
 	return nil
 }
 
-// restoreChange puts an undelivered change back: into its queue, or into the
-// timeline when it waits for another attempt.
+// restoreChange lets an undelivered change wait for its next attempt, or be posted at once.
 func (s *Server) restoreChange(c *change) {
 	s.outbox.pending++
-	if c.Next != 0 {
-		s.scheduleEvent(&event{Due: c.Next, retry: []*change{c}})
-		return
-	}
+	s.scheduleEvent(&event{Due: c.Next, retry: []*change{c}})
+}
 
-	q := s.outbox.queueOf(c)
-	q.waiting = append(q.waiting, c)
+// controlReset handles POST /_sim/reset: messages, people, faults, limits and
+// pending callbacks are deleted and the settings are the defaults. Numbers,
+// templates, media and credentials stay, since clients hold their ids.
+func (s *Server) controlReset(*controlCall) (any, error) {
+	s.dropMessages(func(*message) bool { return true })
+	s.keepEvents(func(e *event) bool { return e.retry == nil })
+
+	s.outbox = newOutbox() // a batch that is being posted cannot be stopped, but it is not tried again
+	s.world.People = newPeople(s.nowMS)
+	s.world.Faults = nil
+	s.calls.clear()
+	s.applySettings(defaultSettings())
+	s.publish("reset", func() any { return object{} })
+	return success{true}, nil
 }

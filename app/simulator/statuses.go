@@ -71,10 +71,6 @@ var progress = map[string]int{"sent": 1, "delivered": 2, "read": 3}
 // the callback about it.
 func (s *Server) reportStatus(m *message, name string, code int) {
 	n := s.world.Numbers[m.Number]
-	if n == nil {
-		return
-	}
-
 	s.charge(m, n)
 	if m.Charged && !s.settings.PaymentMethod && (name == "delivered" || name == "read") {
 		return // it was accepted, and nobody hears of it again
@@ -82,7 +78,8 @@ func (s *Server) reportStatus(m *message, name string, code int) {
 
 	isPast := progress[name] != 0 && progress[name] < progress[m.Status]
 	if name != "played" && !isPast {
-		s.setStatus(m, name)
+		m.Status = name
+		s.publishMessage(m)
 	}
 
 	// Pricing counts as reported only if a callback is really queued.

@@ -95,7 +95,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	if sub == nil {
 		w.Header().Set("Retry-After", "5")
 		why := fmt.Sprintf("There are %d streams open, which is the most.", maxStreams)
-		writeControlError(w, &controlError{http.StatusServiceUnavailable, why, ""})
+		writeControlError(w, refused(http.StatusServiceUnavailable, why))
 		return
 	}
 	defer s.streams.unsubscribe(sub)

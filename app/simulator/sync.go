@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -9,9 +8,6 @@ import (
 // requestSync handles POST /{phone_number_id}/smb_app_data: the contacts or
 // the history of a number that is also used with the phone app, each once.
 func (s *Server) requestSync(c *call) (any, error) {
-	if err := c.requireProduct(); err != nil {
-		return nil, err
-	}
 	kind := c.params.text("sync_type")
 	if kind != fieldStateSync && kind != fieldHistory {
 		return nil, badParameter("Param sync_type must be one of {SMB_APP_STATE_SYNC, HISTORY} - got \"%s\".", kind)
@@ -71,8 +67,7 @@ func (s *Server) queueHistory(n *number) {
 	}
 	own = own[max(0, len(own)-maxHistory):]
 
-	threads := map[string]object{}
-	var order []object
+	threads, order := map[string]object{}, []object{}
 	for _, m := range own {
 		thread := threads[m.party()]
 		if thread == nil {
@@ -80,13 +75,16 @@ func (s *Server) queueHistory(n *number) {
 			threads[m.party()] = thread
 			order = append(order, thread)
 		}
-		thread["messages"] = append(thread.list("messages"), n.historyMessage(m))
+		thread["messages"] = append(thread.objects("messages"), n.historyMessage(m))
 	}
 
 	s.queueUpdate(n, fieldHistory, value{History: []object{{
-		"metadata": object{"phase": 0, "chunk_order": 1, "progress": 100}, "threads": append([]object{}, order...),
+		"metadata": object{"phase": 0, "chunk_order": 1, "progress": 100}, "threads": order,
 	}}})
 }
+
+// historyStatuses are the statuses that a history calls otherwise.
+var historyStatuses = map[string]string{"accepted": "pending", "failed": "error"}
 
 // fileTypes appear as placeholders in a history.
 var fileTypes = []string{"image", "video", "audio", "document", "sticker"}
@@ -95,7 +93,7 @@ var fileTypes = []string{"image", "video", "audio", "document", "sticker"}
 func (n *number) historyMessage(m *message) object {
 	past := object{
 		"id": m.ID, "timestamp": seconds(m.At), "type": m.Type,
-		"history_context": object{"status": strings.ToUpper(historyStatus(m.Status))},
+		"history_context": object{"status": strings.ToUpper(firstOf(historyStatuses[m.Status], m.Status))},
 	}
 
 	if m.Dir == inbound {
@@ -109,20 +107,8 @@ func (n *number) historyMessage(m *message) object {
 		return past
 	}
 
-	var request map[string]json.RawMessage
-	if json.Unmarshal(m.Request, &request) == nil && request[m.Type] != nil {
-		past[m.Type] = request[m.Type]
+	if content := m.request()[m.Type]; content != nil {
+		past[m.Type] = content
 	}
 	return past
-}
-
-// historyStatus translates a status into the names that a history uses.
-func historyStatus(status string) string {
-	switch status {
-	case "accepted":
-		return "pending"
-	case "failed":
-		return "error"
-	}
-	return status
 }

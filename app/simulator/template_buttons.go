@@ -3,6 +3,7 @@ package simulator
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,7 @@ var buttonCaps = map[string]int{
 }
 
 func (r *rules) buttons(comp object, offer bool) error {
-	list := comp.list("buttons")
+	list := comp.objects("buttons")
 	limit := maxTemplateButtons
 	if r.card {
 		limit = maxCardButtons
@@ -31,10 +32,10 @@ func (r *rules) buttons(comp object, offer bool) error {
 	}
 
 	counts := map[string]int{}
-	groups, previous := 0, ""
-	var normalized []any
-	for i, item := range list {
-		button := maps.Clone(asObject(item))
+	groups, wasReply := 0, false
+	var normalized []object
+	for i, given := range list {
+		button := maps.Clone(given)
 		kind := strings.ToUpper(button.text("type"))
 		counts[kind]++
 
@@ -53,10 +54,10 @@ func (r *rules) buttons(comp object, offer bool) error {
 		}
 
 		// Each time the group changes a new one begins; more than two means they are mixed.
-		if group := buttonGroup(kind); group != previous {
-			groups, previous = groups+1, group
+		if isReply := kind == "QUICK_REPLY"; i == 0 || isReply != wasReply {
+			groups, wasReply = groups+1, isReply
 		}
-		normalized = append(normalized, map[string]any(button))
+		normalized = append(normalized, button)
 	}
 
 	if groups > 2 {
@@ -65,13 +66,6 @@ func (r *rules) buttons(comp object, offer bool) error {
 
 	comp["buttons"] = normalized
 	return nil
-}
-
-func buttonGroup(kind string) string {
-	if kind == "QUICK_REPLY" {
-		return kind
-	}
-	return "other"
 }
 
 func (r *rules) button(kind string, button object) error {
@@ -155,7 +149,7 @@ func (r *rules) authentication(kind string, comp object) error {
 		}
 
 		comp["text"] = text
-		comp["example"] = map[string]any{"body_text": []any{[]any{"123456"}}}
+		comp["example"] = object{"body_text": [][]string{{"123456"}}}
 		return nil
 	case "FOOTER":
 		minutes, ok := comp.integer("code_expiration_minutes")
@@ -173,12 +167,11 @@ func (r *rules) authentication(kind string, comp object) error {
 // codeButtons makes of the one button of an authentication template the
 // link that it becomes.
 func (r *rules) codeButtons(comp object) error {
-	list := comp.list("buttons")
+	list := comp.objects("buttons")
 	if len(list) != 1 {
 		return malformed("An authentication template has exactly one button.")
 	}
-
-	button := asObject(list[0])
+	button := list[0]
 	otp := strings.ToUpper(button.text("otp_type"))
 
 	switch {
@@ -197,21 +190,17 @@ func (r *rules) codeButtons(comp object) error {
 	}
 
 	link := "https://www.whatsapp.com/otp/code/?otp_type=" + otp + "&code=otp"
-	comp["buttons"] = []any{map[string]any{
+	comp["buttons"] = []object{{
 		"type": "URL", "text": firstOf(button.text("text"), "Copy code"),
-		"url": link + "{{1}}", "example": []any{link + "123456"},
+		"url": link + "{{1}}", "example": []string{link + "123456"},
 	}}
 	return nil
 }
 
 func hasSupportedApps(button object) bool {
-	apps := button.list("supported_apps")
-	for _, item := range apps {
-		app := asObject(item)
-		if app.text("package_name") == "" || chars(app.text("signature_hash")) != signatureHash {
-			return false
-		}
+	isNamed := func(app object) bool {
+		return app.text("package_name") != "" && chars(app.text("signature_hash")) == signatureHash
 	}
-
-	return len(apps) > 0 || button.text("package_name") != "" && chars(button.text("signature_hash")) == signatureHash
+	apps := button.objects("supported_apps")
+	return len(apps) == 0 && isNamed(button) || len(apps) > 0 && !slices.ContainsFunc(apps, func(app object) bool { return !isNamed(app) })
 }

@@ -36,9 +36,7 @@ func (s *Server) editTemplate(c *call) (any, error) {
 	changed.Status, changed.Updated = statusPending, s.nowMS()
 	*t = changed
 
-	if s.settings.TemplateVerdict != statusPending {
-		s.scheduleEvent(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
-	}
+	s.scheduleReview(t)
 	return success{true}, nil
 }
 
@@ -49,10 +47,9 @@ func (t *template) editable(in object, now int64) error {
 
 	switch {
 	case t.Status != statusApproved && t.Status != statusRejected && t.Status != statusPaused:
-		return templateError(2388039, "Message template status can't be changed",
-			fmt.Sprintf("A template that is %s cannot be edited.", t.Status))
+		return templateError(2388039, "Message template status can't be changed", "A template that is %s cannot be edited.", t.Status)
 	case t.Status == statusApproved && in.has("category") && !strings.EqualFold(in.text("category"), t.Category):
-		return templateError(0, "Invalid parameter", "The category of an approved template cannot be edited.")
+		return malformed("The category of an approved template cannot be edited.")
 	case t.Status == statusApproved && (len(lastDay) >= editsPerDay || len(t.Edits) >= editsPerMonth):
 		return templateError(2388039, "Message template can't be edited",
 			"An approved template can be edited once in 24 hours and 10 times in 30 days.")
@@ -68,13 +65,10 @@ func (t *template) edit(in object) error {
 
 	whole := object{
 		"name": t.Name, "language": t.Language, "category": firstOf(in.text("category"), t.Category),
-		"parameter_format": t.Format, "components": asAnyList(t.Components),
+		"parameter_format": t.Format, "components": t.Components, "message_send_ttl_seconds": in["message_send_ttl_seconds"],
 	}
 	if in.has("components") {
 		whole["components"] = in["components"]
-	}
-	if in.has("message_send_ttl_seconds") {
-		whole["message_send_ttl_seconds"] = in["message_send_ttl_seconds"]
 	}
 
 	// The rules apply to the whole template, with the parts that stay as they are.
@@ -91,14 +85,6 @@ func (t *template) edit(in object) error {
 		t.TTL = edited.TTL
 	}
 	return nil
-}
-
-func asAnyList(list []object) []any {
-	view := make([]any, len(list))
-	for i, o := range list {
-		view[i] = map[string]any(o)
-	}
-	return view
 }
 
 // unpauseTemplate handles POST /{template_id}/unpause.
@@ -138,13 +124,11 @@ func (s *Server) deleteTemplates(c *call) (any, error) {
 		}
 	}
 
-	if len(toDelete) == 0 {
+	switch {
+	case len(toDelete) == 0:
 		return nil, templateError(2593002, "Message Template Not Found", "Message template wasn't found.")
-	}
-	for _, t := range toDelete {
-		if t.Status == statusDisabled {
-			return nil, templateError(0, "Invalid parameter", "A disabled template cannot be deleted.")
-		}
+	case slices.ContainsFunc(toDelete, func(t *template) bool { return t.Status == statusDisabled }):
+		return nil, malformed("A disabled template cannot be deleted.")
 	}
 
 	for _, t := range toDelete {

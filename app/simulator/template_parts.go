@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,7 +22,6 @@ func (r *rules) header(comp object) error {
 		if len(handles) == 0 {
 			return missingField("component of type HEADER is missing expected field(s) (example)")
 		}
-
 		handle, _ := handles[0].(string)
 		if !strings.HasPrefix(handle, "4:") && !strings.HasPrefix(handle, "https://scontent.whatsapp.net/") {
 			return badHeader("The media handle of the header's example is not valid.")
@@ -35,7 +33,7 @@ func (r *rules) header(comp object) error {
 		}
 		return nil
 	}
-	return badHeader(fmt.Sprintf("%q is no header format.", comp.text("format")))
+	return badHeader("%q is no header format.", comp.text("format"))
 }
 
 func (r *rules) headerText(comp object) error {
@@ -50,7 +48,7 @@ func (r *rules) headerText(comp object) error {
 	case chars(text) > maxSmallText:
 		return tooManyCharacters("header", maxSmallText)
 	case err != nil:
-		return badHeader("The header is not well formed: " + err.Error() + ".")
+		return badHeader("The header is not well formed: %v.", err)
 	case len(names) > 1:
 		return badHeader("The header can have at most one variable.")
 	case strings.ContainsAny(text, "\n\t"):
@@ -77,7 +75,7 @@ func (r *rules) body(comp object, limit int) error {
 	case chars(text) > limit:
 		return tooManyCharacters("message body", limit)
 	case err != nil:
-		return badBodyText("The body is not well formed: " + err.Error() + ".")
+		return badBodyText("The body is not well formed: %v.", err)
 	case strings.HasPrefix(trimmed, "{{") || strings.HasSuffix(trimmed, "}}"):
 		return templateError(2388299, "Leading or trailing params", "Variables can't be at the start or end of the template.")
 	case adjacentVariables.MatchString(text):
@@ -91,13 +89,14 @@ func (r *rules) body(comp object, limit int) error {
 func (r *rules) footer(comp object) error {
 	text := comp.text("text")
 
+	const title = "Message footer format is incorrect"
 	switch {
 	case strings.TrimSpace(text) == "":
-		return badFooter("The footer has no text.")
+		return templateError(2388073, title, "The footer has no text.")
 	case chars(text) > maxSmallText:
 		return tooManyCharacters("footer", maxSmallText)
 	case strings.Contains(text, "{{"):
-		return badFooter("The footer can have no variables.")
+		return templateError(2388073, title, "The footer can have no variables.")
 	}
 	return nil
 }
@@ -109,26 +108,23 @@ const (
 
 // carousel requires that all cards have the same components.
 func (r *rules) carousel(comp object) error {
-	list := comp.list("cards")
+	list := comp.objects("cards")
 	if len(list) < minCards || len(list) > maxCards {
 		return malformed("A carousel has %d to %d cards.", minCards, maxCards)
 	}
 
 	cardRules := rules{category: r.category, named: r.named, card: true}
-	var cards []any
-	shape := ""
-	for i, item := range list {
-		components, err := cardRules.components(asObject(item).list("components"))
+	var cards []object
+	for _, item := range list {
+		components, err := cardRules.components(item.objects("components"))
 		if err != nil {
 			return err
 		}
 
-		if s := shapeOf(components); i == 0 {
-			shape = s
-		} else if s != shape {
+		cards = append(cards, object{"components": components})
+		if shapeOf(components) != shapeOf(cards[0].objects("components")) {
 			return malformed("All cards of a carousel must have the same components.")
 		}
-		cards = append(cards, map[string]any{"components": asAnyList(components)})
 	}
 
 	comp["cards"] = cards
@@ -140,8 +136,8 @@ func shapeOf(components []object) string {
 	var parts []string
 	for _, comp := range components {
 		part := comp.text("type") + ":" + comp.text("format")
-		for _, button := range comp.list("buttons") {
-			part += "," + asObject(button).text("type")
+		for _, button := range comp.objects("buttons") {
+			part += "," + button.text("type")
 		}
 		parts = append(parts, part)
 	}
@@ -153,8 +149,7 @@ func shapeOf(components []object) string {
 const maxOfferText = 16
 
 func (r *rules) offer(comp object) error {
-	offer := comp.child("limited_time_offer")
-	if !between(offer.text("text"), 1, maxOfferText) {
+	if !between(comp.child("limited_time_offer").text("text"), 1, maxOfferText) {
 		return malformed("The text of a limited-time offer has 1 to %d characters.", maxOfferText)
 	}
 	return nil

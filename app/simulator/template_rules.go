@@ -3,7 +3,6 @@ package simulator
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -29,38 +28,25 @@ var (
 	variableName     = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 )
 
-// templateError is how the provider refuses a template.
-func templateError(subcode int, title, advice string) *graphError {
-	return &graphError{
-		status: http.StatusBadRequest, code: codeInvalidParameter, subcode: subcode,
-		message: "Invalid parameter", title: title, advice: advice, invalid: true,
-	}
-}
-
 func malformed(format string, args ...any) error {
-	return templateError(0, "Invalid parameter", fmt.Sprintf(format, args...))
+	return templateError(0, "Invalid parameter", format, args...)
 }
 
 // missingField refuses a component that lacks something.
-func missingField(advice string) error {
-	return templateError(2388043, "Message template \"components\" param is missing expected field(s)", advice)
+func missingField(format string, args ...any) error {
+	return templateError(2388043, "Message template \"components\" param is missing expected field(s)", format, args...)
 }
 
-func badHeader(advice string) error {
-	return templateError(2388047, "Message header format is incorrect", advice)
+func badHeader(format string, args ...any) error {
+	return templateError(2388047, "Message header format is incorrect", format, args...)
 }
 
-func badBodyText(advice string) error {
-	return templateError(2388072, "Message body format is incorrect", advice)
-}
-
-func badFooter(advice string) error {
-	return templateError(2388073, "Message footer format is incorrect", advice)
+func badBodyText(format string, args ...any) error {
+	return templateError(2388072, "Message body format is incorrect", format, args...)
 }
 
 func tooManyCharacters(what string, limit int) error {
-	return templateError(2388040, "Character Limit Exceeded",
-		fmt.Sprintf("The %s has too many characters. The limit is %d characters.", what, limit))
+	return templateError(2388040, "Character Limit Exceeded", "The %s has too many characters. The limit is %d characters.", what, limit)
 }
 
 // readTemplate checks a new template by the provider's rules.
@@ -76,7 +62,7 @@ func readTemplate(in object) (*template, error) {
 		return nil, requiredParameter("name")
 	case !templateName.MatchString(t.Name) || len(t.Name) > maxTemplateName:
 		err := templateError(2388046, "Name Format is Incorrect", "The name can only have lowercase letters, digits and underscores.")
-		err.blame = [][]string{{"name"}}
+		err.Data = object{"blame_field_specs": [][]string{{"name"}}}
 		return nil, err
 	case !in.has("language"):
 		return nil, requiredParameter("language")
@@ -88,7 +74,7 @@ func readTemplate(in object) (*template, error) {
 		return nil, badParameter("Param category must be one of {UTILITY, MARKETING, AUTHENTICATION} - got \"%s\".", in.text("category"))
 	case t.Format != formatNamed && t.Format != formatPositional:
 		return nil, badParameter("Param parameter_format must be one of {NAMED, POSITIONAL} - got \"%s\".", in.text("parameter_format"))
-	case len(in.list("components")) == 0:
+	case len(in.objects("components")) == 0:
 		return nil, requiredParameter("components")
 	}
 
@@ -98,7 +84,7 @@ func readTemplate(in object) (*template, error) {
 
 	rules := rules{category: t.Category, named: t.Format == formatNamed}
 	var err error
-	t.Components, err = rules.components(in.list("components"))
+	t.Components, err = rules.components(in.objects("components"))
 	return t, err
 }
 
@@ -131,11 +117,10 @@ type rules struct {
 
 // components checks a list of components and returns it in the provider's own
 // spelling: types in upper case.
-func (r *rules) components(list []any) ([]object, error) {
+func (r *rules) components(list []object) ([]object, error) {
 	seen := map[string]object{}
 	var normalized []object
-	for i, item := range list {
-		given := asObject(item)
+	for i, given := range list {
 		if given == nil {
 			return nil, badParameter("Param components[%d] must be an object.", i)
 		}
@@ -250,11 +235,9 @@ func (r *rules) variablesOf(text string) ([]string, error) {
 		}
 	}
 
-	if !r.named {
-		for i := range names {
-			if !slices.Contains(names, strconv.Itoa(i+1)) {
-				return nil, fmt.Errorf("its variables are not numbered from 1 without gaps")
-			}
+	for i := range names {
+		if !r.named && !slices.Contains(names, strconv.Itoa(i+1)) {
+			return nil, fmt.Errorf("its variables are not numbered from 1 without gaps")
 		}
 	}
 	return names, nil
@@ -266,19 +249,16 @@ func (r *rules) checkExamples(comp object, key string, names []string) error {
 		return nil
 	}
 
-	missingExample := missingField(fmt.Sprintf("component of type %s is missing expected field(s) (example)", comp.text("type")))
+	missingExample := missingField("component of type %s is missing expected field(s) (example)", comp.text("type"))
 	example := comp.child("example")
 
 	if r.named {
 		given := map[string]bool{}
-		for _, item := range example.list(key + "_named_params") {
-			p := asObject(item)
+		for _, p := range example.objects(key + "_named_params") {
 			given[p.text("param_name")] = p.text("example") != ""
 		}
-		for _, name := range names {
-			if !given[name] {
-				return missingExample
-			}
+		if slices.ContainsFunc(names, func(name string) bool { return !given[name] }) {
+			return missingExample
 		}
 		return nil
 	}
@@ -291,13 +271,8 @@ func (r *rules) checkExamples(comp object, key string, names []string) error {
 		}
 	}
 
-	filled := 0
-	for _, v := range values {
-		if text, ok := v.(string); ok && text != "" {
-			filled++
-		}
-	}
-	if filled != len(names) || len(values) != len(names) {
+	isEmpty := func(v any) bool { text, _ := v.(string); return text == "" }
+	if len(values) != len(names) || slices.ContainsFunc(values, isEmpty) {
 		return missingExample
 	}
 	return nil

@@ -1,10 +1,10 @@
 package simulator
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -66,43 +66,37 @@ func (w *world) templatesOf(account string) []*template {
 	return slices.DeleteFunc(all, func(t *template) bool { return account != "" && t.Account != account })
 }
 
-var templateFields = []string{"name", "parameter_format", "components", "language", "status", "category", "id"}
+// node shows the fields of a template that a call names.
+func (t *template) node(c *call) object {
+	canSend := "BLOCKED"
+	if t.Status == statusApproved {
+		canSend = "AVAILABLE"
+	}
 
-// node shows a template as the provider does.
-func (t *template) node() object {
 	node := object{
 		"id": t.ID, "name": t.Name, "language": t.Language, "status": t.Status, "category": t.Category,
 		"parameter_format": t.Format, "components": shownComponents(t),
 		"rejected_reason": t.Reason, "quality_score": object{"score": "UNKNOWN", "date": t.Updated / 1000},
 		"last_updated_time": time.UnixMilli(t.Updated).UTC().Format("2006-01-02T15:04:05+0000"),
-		"health_status":     object{"can_send_message": canSend(t.Status), "entities": []object{}},
+		"health_status":     object{"can_send_message": canSend, "entities": []object{}},
 	}
 
 	if t.TTL != 0 {
 		node["message_send_ttl_seconds"] = t.TTL
 	}
 	node.put("previous_category", t.Previous)
-	return node
-}
-
-func canSend(status string) string {
-	if status == statusApproved {
-		return "AVAILABLE"
-	}
-	return "BLOCKED"
+	return project(node, c, "name", "parameter_format", "components", "language", "status", "category")
 }
 
 // shownComponents replaces upload handles with the URLs of what was uploaded.
 func shownComponents(t *template) []object {
-	shown := make([]object, len(t.Components))
-	for i, comp := range t.Components {
+	return viewsOf(t.Components, func(comp object) object {
 		if comp.child("example").has("header_handle") {
 			comp = maps.Clone(comp)
 			comp["example"] = object{"header_handle": []string{"https://scontent.whatsapp.net/v/t61.29466-34/" + t.ID + "_n"}}
 		}
-		shown[i] = comp
-	}
-	return shown
+		return comp
+	})
 }
 
 // listTemplates handles GET /{waba_id}/message_templates.
@@ -110,16 +104,20 @@ func (s *Server) listTemplates(c *call) (any, error) {
 	var items []object
 	for _, t := range s.world.templatesOf(c.id) {
 		if t.matches(c.params) {
-			items = append(items, project(t.node(), c.params.text("fields"), templateFields...))
+			items = append(items, t.node(c))
 		}
 	}
-
 	return c.page(items)
 }
 
 // matches applies the filters of a list.
 func (t *template) matches(q object) bool {
-	content := strings.ToLower(t.Name + " " + bodyOf(t.Components).text("text"))
+	content := strings.ToLower(t.Name)
+	for _, comp := range t.Components {
+		if comp.text("type") == "BODY" {
+			content += " " + strings.ToLower(comp.text("text"))
+		}
+	}
 
 	switch {
 	case q.text("name") != "" && !strings.Contains(t.Name, q.text("name")):
@@ -135,24 +133,13 @@ func (t *template) matches(q object) bool {
 
 // oneOf reports whether a filter, one value or a list of them, matches a value.
 func oneOf(q object, key, value string) bool {
+	wanted := strings.Split(q.text(key), ",")
 	if list := q.list(key); list != nil {
-		return slices.ContainsFunc(list, func(v any) bool { return strings.EqualFold(fmt.Sprint(v), value) })
-	}
-
-	want := q.text(key)
-	if want == "" {
+		wanted = viewsOf(list, func(v any) string { return fmt.Sprint(v) })
+	} else if q.text(key) == "" {
 		return true
 	}
-	return slices.ContainsFunc(strings.Split(want, ","), func(v string) bool { return strings.EqualFold(strings.TrimSpace(v), value) })
-}
-
-func bodyOf(components []object) object {
-	for _, comp := range components {
-		if comp.text("type") == "BODY" {
-			return comp
-		}
-	}
-	return nil
+	return slices.ContainsFunc(wanted, func(v string) bool { return strings.EqualFold(strings.TrimSpace(v), value) })
 }
 
 // getTemplate handles GET /{template_id}, and GET /{waba_id}/message_templates/{template_id},
@@ -162,7 +149,7 @@ func (s *Server) getTemplate(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return project(t.node(), c.params.text("fields"), templateFields...), nil
+	return t.node(c), nil
 }
 
 // templateOf finds the object of a call, which may have just been deleted.
@@ -195,9 +182,7 @@ func (s *Server) createTemplate(c *call) (any, error) {
 	}
 
 	s.insertTemplate(t)
-	if t.Status == statusPending && s.settings.TemplateVerdict != statusPending {
-		s.scheduleEvent(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
-	}
+	s.scheduleReview(t)
 	return object{"id": t.ID, "status": t.Status, "category": t.Category}, nil
 }
 
@@ -205,6 +190,13 @@ func (s *Server) insertTemplate(t *template) {
 	t.ID, t.Order, t.Updated = s.world.newID(), s.world.order(), s.nowMS()
 	s.world.Templates[t.ID] = t
 	s.markDirty()
+}
+
+// scheduleReview schedules the verdict on a template, if there is to be one.
+func (s *Server) scheduleReview(t *template) {
+	if s.settings.TemplateVerdict != statusPending {
+		s.scheduleEvent(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
+	}
 }
 
 // checkNewTemplate applies the rules that depend on the account's other templates.
@@ -221,18 +213,17 @@ func (s *Server) checkNewTemplate(t *template) error {
 		return templateError(2388019, "Message template limit exceeded", "This account has as many message templates as it may have.")
 	case s.world.findTemplate(t.Account, t.Name, t.Language) != nil:
 		return templateError(2388024, "Content in This Language Already Exists",
-			fmt.Sprintf("There is already %s content for this template. You can create a new template and try again.", t.Language))
+			"There is already %s content for this template. You can create a new template and try again.", t.Language)
 	case s.world.Deleted[deletedKey(t)] > now:
 		return templateError(2388023, "Message template language is being deleted",
-			fmt.Sprintf("New %s content can't be added while the existing %s content is being deleted. "+
-				"Try again in 4 weeks or consider creating a new message template.", t.Language, t.Language))
+			"New %[1]s content can't be added while the existing %[1]s content is being deleted. "+
+				"Try again in 4 weeks or consider creating a new message template.", t.Language)
 	}
 
 	// All languages of a name have the same category.
 	for _, other := range others {
 		if other.Name == t.Name && other.Category != t.Category {
-			return templateError(0, "Invalid parameter",
-				fmt.Sprintf("The category %s doesn't match the one already associated with this template, %s", t.Category, other.Category))
+			return malformed("The category %s doesn't match the one already associated with this template, %s", t.Category, other.Category)
 		}
 	}
 
@@ -256,7 +247,7 @@ func (s *Server) review(t *template, status, reason string) {
 	}
 
 	value := object{
-		"event": status, "message_template_id": numeric(t.ID), "message_template_name": t.Name,
+		"event": status, "message_template_id": json.Number(t.ID), "message_template_name": t.Name,
 		"message_template_language": t.Language, "reason": t.Reason, "message_template_category": t.Category,
 	}
 
@@ -281,11 +272,40 @@ func (s *Server) review(t *template, status, reason string) {
 	s.notify(func() Activity { return Activity{Kind: "template", MessageID: t.Name, Type: status} })
 }
 
-// numeric returns an id as a JSON number.
-func numeric(id string) any {
-	n, err := strconv.ParseInt(id, 10, 64)
-	if err != nil {
-		return id
+// Template is a message template to add, with the provider's own names.
+type Template struct {
+	Name, Language, Category string
+	ParameterFormat          string // NAMED or POSITIONAL, which is the default
+	Status                   string // APPROVED when empty
+	Components               []map[string]any
+}
+
+// AddTemplate adds a template to an account without a review and returns its
+// id. One that exists is left unchanged.
+func (s *Server) AddTemplate(wabaID string, in Template) (id string, err error) {
+	var components []any
+	if err := throughJSON(in.Components, &components); err != nil {
+		return "", err
 	}
-	return n
+
+	t, err := readTemplate(object{
+		"name": in.Name, "language": in.Language, "category": in.Category,
+		"parameter_format": in.ParameterFormat, "components": components,
+	})
+	if err != nil {
+		return "", fmt.Errorf("template %s: %w", in.Name, err)
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.world.Accounts[wabaID] == nil {
+		return "", fmt.Errorf("template %s: there is no account %s", in.Name, wabaID)
+	}
+	if there := s.world.findTemplate(wabaID, in.Name, in.Language); there != nil {
+		return there.ID, nil
+	}
+
+	t.Account, t.Status = wabaID, firstOf(in.Status, statusApproved)
+	s.insertTemplate(t)
+	return t.ID, nil
 }

@@ -77,29 +77,22 @@ func (s *Server) runTimeline() {
 // eventsAtOnce limits how long the lock is held while events run.
 const eventsAtOnce = 64
 
-// runDueEvents runs all events that are due and returns the time to the next.
+// runDueEvents runs events that are due and returns the time to the next.
 func (s *Server) runDueEvents() time.Duration {
-	for {
-		s.mu.Lock()
-		for range eventsAtOnce {
-			if len(s.timeline.events) == 0 {
-				s.mu.Unlock()
-				return time.Hour
-			}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 
-			wait := time.UnixMilli(s.timeline.events[0].Due).Sub(s.timelineEnd())
-			if wait > 0 {
-				if s.timeline.held != 0 {
-					wait = time.Hour // until they are released
-				}
-				s.mu.Unlock()
-				return wait
-			}
-
-			s.runEvent(s.timeline.take())
+	for range eventsAtOnce {
+		t := &s.timeline
+		switch {
+		case len(t.events) == 0, t.held != 0 && t.events[0].Due > t.held:
+			return time.Hour // or until it is woken
+		case t.held == 0 && t.events[0].Due > s.nowMS():
+			return time.UnixMilli(t.events[0].Due).Sub(s.now())
 		}
-		s.mu.Unlock()
+		s.runEvent(t.take())
 	}
+	return 0 // there may be more
 }
 
 func (s *Server) runEvent(e *event) {
@@ -140,12 +133,10 @@ func (s *Server) personReports(m *message, status string) bool {
 func (s *Server) schedule(d *draft) {
 	s.markDirty()
 	if d.failure == nil && d.link != "" && s.settings.FetchLinks && s.opt.FetchClient != nil && !s.closing {
-		m := d.message.snapshot()
-		s.work.Go(func() { s.fetchThenSchedule(m, d.link) })
+		s.work.Go(func() { s.fetchThenSchedule(d.message, d.link) })
 		return
 	}
-
-	s.scheduleStatuses(&d.message, d.failure)
+	s.scheduleStatuses(d.message, d.failure)
 }
 
 func (s *Server) scheduleStatuses(m *message, failure *int) {

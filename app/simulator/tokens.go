@@ -65,9 +65,6 @@ func (c *call) givenToken() string {
 	if c.input != nil {
 		return c.params.text("access_token")
 	}
-	if c.r.URL.RawQuery == "" {
-		return ""
-	}
 	return c.r.URL.Query().Get("access_token") // the body has not been read yet
 }
 
@@ -75,44 +72,29 @@ func (c *call) givenToken() string {
 func (c *call) authenticate() error {
 	value := c.givenToken()
 	if value == "" {
-		return missingToken()
+		return refuse(codeTokenMissing)
 	}
 
 	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
 	creds := c.s.world.Creds
-	var t *token
 	if known := c.s.world.Tokens[value]; known != nil {
 		copied := *known
-		t = &copied
-	}
-	c.s.mu.Unlock()
-
-	// The app's own token is its id and its secret.
-	if t == nil && value == creds.AppID+"|"+creds.AppSecret {
-		t = &token{Token: value, State: tokenValid, app: true}
-	}
-	if t == nil {
+		c.token = &copied
+	} else if value == creds.AppID+"|"+creds.AppSecret {
+		c.token = &token{Token: value, State: tokenValid, app: true}
+	} else {
 		return invalidToken()
 	}
-	if t.Expires != 0 && t.Expires <= c.s.nowMS() {
-		t.State = tokenExpired
-	}
 
-	c.token = t
-	return c.checkTokenState()
-}
-
-// checkTokenState refuses a token that is expired, revoked or without permission.
-func (c *call) checkTokenState() error {
-	switch c.token.State {
-	case tokenExpired:
-		return expiredToken()
-	case tokenRevoked:
-		return revokedToken()
-	case tokenNoPermission:
-		if c.edge == "messages" {
-			return refuse(10)
-		}
+	switch {
+	case c.token.State == tokenExpired, c.token.Expires != 0 && c.token.Expires <= c.s.nowMS():
+		return refuse(codeTokenInvalid)
+	case c.token.State == tokenRevoked:
+		return unauthorized(467, "Error validating access token: The session is invalid because the user logged out.")
+	case c.token.State == tokenNoPermission && c.edge == "messages":
+		return refuse(10)
+	case c.token.State == tokenNoPermission:
 		return refuse(200)
 	}
 	return nil
@@ -186,7 +168,7 @@ func (s *Server) extendToken(c *call) (any, error) {
 		return nil, invalidToken()
 	}
 	if old.State != tokenValid {
-		return nil, expiredToken()
+		return nil, refuse(codeTokenInvalid)
 	}
 
 	t := s.addToken(old.Accounts...)
@@ -246,7 +228,7 @@ func (s *Server) debugToken(c *call) (any, error) {
 	if t == nil {
 		return object{"data": object{
 			"is_valid": false, "scopes": []string{},
-			"error": object{"code": codeTokenInvalid, "message": invalidToken().message},
+			"error": object{"code": codeTokenInvalid, "message": invalidToken().Message},
 		}}, nil
 	}
 
@@ -259,10 +241,7 @@ func (s *Server) debugToken(c *call) (any, error) {
 	if len(scopes) == 0 {
 		scopes = []string{"whatsapp_business_management", "whatsapp_business_messaging"}
 	}
-	granular := []object{}
-	for _, scope := range scopes {
-		granular = append(granular, object{"scope": scope, "target_ids": accounts})
-	}
+	granular := viewsOf(scopes, func(scope string) object { return object{"scope": scope, "target_ids": accounts} })
 
 	return object{"data": object{
 		"app_id": s.world.Creds.AppID, "type": "SYSTEM_USER", "application": appName,

@@ -19,42 +19,27 @@ const (
 	wamidFieldStart = 0x18
 )
 
-// wamid holds the parts of a message id.
-type wamid struct {
-	Party    string // phone digits or BSUID of the user
-	ByUserID bool
-	FromUser bool
-	Nonce    string
-}
-
-// newWamid makes up an id for a message sent by the business.
-func newWamid(party string, byUserID bool) string {
-	return wamid{Party: party, ByUserID: byUserID, Nonce: randomHex(9)}.String()
+// newWamid makes up an id for a message that the business sent to a user, who has no number
+// where a username hides it.
+func newWamid(phone, bsuid string) string {
+	return makeWamid(phone, bsuid, sentByBusiness, randomHex(9))
 }
 
 // newInboundWamid makes up an id for a message sent by a user.
-func newInboundWamid(party string, byUserID bool) string {
-	return wamid{Party: party, ByUserID: byUserID, FromUser: true, Nonce: "3A" + randomHex(9)}.String()
+func newInboundWamid(user *person) string {
+	return makeWamid(user.Phone, user.BSUID, sentByUser, "3A"+randomHex(9))
 }
 
-func (m wamid) String() string {
-	kind, sender := wamidByPhone, byte(sentByBusiness)
-	if m.ByUserID {
-		kind = wamidByUserID
-	}
-	if m.FromUser {
-		sender = sentByUser
+func makeWamid(phone, bsuid string, sender byte, nonce string) string {
+	party, kind := phone, wamidByPhone
+	if phone == "" {
+		party, kind = bsuid, wamidByUserID
 	}
 
-	b := make([]byte, 0, 64)
-	b = append(b, wamidHead...)
-	b = append(b, byte(len(m.Party)))
-	b = append(b, m.Party...)
-	b = append(b, kind...)
-	b = append(b, sender, wamidFieldStart, byte(len(m.Nonce)))
-	b = append(b, m.Nonce...)
-	b = append(b, 0)
-
+	b := append([]byte(wamidHead), byte(len(party)))
+	b = append(append(b, party...), kind...)
+	b = append(b, sender, wamidFieldStart, byte(len(nonce)))
+	b = append(append(b, nonce...), 0)
 	return wamidPrefix + base64.StdEncoding.EncodeToString(b)
 }
 

@@ -12,18 +12,19 @@ import (
 
 func TestMessageIDsHaveTheProvidersAnatomy(t *testing.T) {
 	is := is.New(t)
-	id := wamid{Party: "16505551234", Nonce: "0123456789ABCDEF01"}.String()
+	id := makeWamid("16505551234", "US.1", sentByBusiness, "0123456789ABCDEF01")
 	b, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(id, "wamid."))
 	is.NoErr(err)
 	want := "1c180b" + hex.EncodeToString([]byte("16505551234")) + "150200" + "11" + "1812" + hex.EncodeToString([]byte("0123456789ABCDEF01")) + "00"
 	is.Equal(hex.EncodeToString(b), want)
 	is.True(len(id) <= 128)
 
-	in, err := parseWamid(newInboundWamid("US.13491208655302741918", true))
+	in, err := parseWamid(newInboundWamid(&person{BSUID: "US.13491208655302741918"}))
 	is.NoErr(err)
-	is.True(in.FromUser && in.ByUserID)
-	is.Equal(in.Party, "US.13491208655302741918")
-	is.True(strings.HasPrefix(in.Nonce, "3A"))
+	is.Equal(in.sender, byte(sentByUser))
+	is.Equal(in.phone, "")
+	is.Equal(in.bsuid, "US.13491208655302741918")
+	is.True(strings.HasPrefix(in.nonce, "3A"))
 	for _, bad := range []string{"", "wamid.", "wamid.!!", "wamid.AAAA", "x", id[:len(id)-8], id + "AAAA"} {
 		_, err := parseWamid(bad)
 		is.True(err != nil) // bad
@@ -38,6 +39,13 @@ func TestBSUIDsAreStableAndLookAtHome(t *testing.T) {
 		is.True(strings.HasPrefix(bsuidFor(phone), country))
 		is.True(bsuidPattern.MatchString(bsuidFor(phone)))
 	}
+}
+
+// wamid is what makeWamid puts into an id.
+type wamid struct {
+	phone, bsuid string
+	sender       byte
+	nonce        string
 }
 
 // parseWamid reads the parts of an id; it refuses any other format.
@@ -55,25 +63,25 @@ func parseWamid(id string) (wamid, error) {
 	if !ok {
 		return wamid{}, fmt.Errorf("message id has an unknown head")
 	}
-	var m wamid
-	if m.Party, rest, ok = cutField(rest); !ok || len(rest) < 4 {
+	party, rest, ok := cutField(rest)
+	if !ok || len(rest) < 4 {
 		return wamid{}, fmt.Errorf("message id is cut short")
 	}
 
-	switch rest[:3] {
-	case wamidByPhone:
-	case wamidByUserID:
-		m.ByUserID = true
+	m := wamid{sender: rest[3]}
+	switch {
+	case rest[:3] == wamidByPhone && party != "":
+		m.phone = party
+	case rest[:3] == wamidByUserID:
+		m.bsuid = party
 	default:
 		return wamid{}, fmt.Errorf("message id has an unknown kind")
 	}
 
-	if rest[3] != sentByBusiness && rest[3] != sentByUser || len(rest) < 5 || rest[4] != wamidFieldStart {
+	if m.sender != sentByBusiness && m.sender != sentByUser || len(rest) < 5 || rest[4] != wamidFieldStart {
 		return wamid{}, fmt.Errorf("message id has an unknown sender")
 	}
-	m.FromUser = rest[3] == sentByUser
-
-	if m.Nonce, rest, ok = cutField(rest[5:]); !ok || rest != "\x00" {
+	if m.nonce, rest, ok = cutField(rest[5:]); !ok || rest != "\x00" {
 		return wamid{}, fmt.Errorf("message id is cut short")
 	}
 	return m, nil
