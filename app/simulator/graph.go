@@ -32,8 +32,7 @@ type call struct {
 	answerBody   []byte
 }
 
-// edge answers a call: with a value to encode, or with nil when it has
-// written the answer itself.
+// edge answers a call with a value to encode.
 type edge func(*Server, *call) (any, error)
 
 // reading makes a handler run under the lock.
@@ -55,50 +54,54 @@ func writing[C any](h func(*Server, C) (any, error)) func(*Server, C) (any, erro
 }
 
 // edges holds every implemented edge by method, kind of object and name, with
-// a star where the path goes on to a member of the edge.
-var edges = map[string]edge{
-	"POST number/messages": withProduct(writing((*Server).postMessages)),
+// a star where the path goes on to a member of the edge. The group is what faults
+// call it; without one only those for all calls apply.
+var edges = map[string]struct {
+	group  string
+	handle edge
+}{
+	"POST number/messages": {"messages", withProduct(writing((*Server).postMessages))},
 
-	"POST number/media": withProduct((*Server).uploadMedia),
-	"GET media/":        reading((*Server).getMedia),
-	"DELETE media/":     writing((*Server).deleteMedia),
+	"POST number/media": {"media", withProduct((*Server).uploadMedia)},
+	"GET media/":        {"media", reading((*Server).getMedia)},
+	"DELETE media/":     {"media", writing((*Server).deleteMedia)},
 
-	"POST app/uploads": writing((*Server).startUpload),
-	"POST upload/":     (*Server).continueUpload,
-	"GET upload/":      reading((*Server).getUpload),
+	"POST app/uploads": {"", writing((*Server).startUpload)},
+	"POST upload/":     {"media", (*Server).continueUpload},
+	"GET upload/":      {"media", reading((*Server).getUpload)},
 
-	"GET account/message_templates":    reading((*Server).listTemplates),
-	"GET account/message_templates/*":  reading((*Server).getTemplate),
-	"POST account/message_templates":   writing((*Server).createTemplate),
-	"DELETE account/message_templates": writing((*Server).deleteTemplates),
-	"GET template/":                    reading((*Server).getTemplate),
-	"POST template/":                   writing((*Server).editTemplate),
-	"POST template/unpause":            writing((*Server).unpauseTemplate),
+	"GET account/message_templates":    {"templates", reading((*Server).listTemplates)},
+	"GET account/message_templates/*":  {"templates", reading((*Server).getTemplate)},
+	"POST account/message_templates":   {"templates", writing((*Server).createTemplate)},
+	"DELETE account/message_templates": {"templates", writing((*Server).deleteTemplates)},
+	"GET template/":                    {"templates", reading((*Server).getTemplate)},
+	"POST template/":                   {"templates", writing((*Server).editTemplate)},
+	"POST template/unpause":            {"templates", writing((*Server).unpauseTemplate)},
 
-	"GET account/phone_numbers":  reading((*Server).listNumbers),
-	"POST account/phone_numbers": (*Server).createNumber,
-	"GET number/":                reading((*Server).getNumber),
-	"POST number/":               (*Server).updateNumber,
-	"POST number/request_code":   writing((*Server).requestCode),
-	"POST number/verify_code":    writing((*Server).verifyCode),
-	"POST number/register":       withProduct(writing((*Server).register)),
-	"POST number/deregister":     writing((*Server).deregister),
-	"POST number/smb_app_data":   withProduct(writing((*Server).requestSync)),
+	"GET account/phone_numbers":  {"", reading((*Server).listNumbers)},
+	"POST account/phone_numbers": {"", (*Server).createNumber},
+	"GET number/":                {"", reading((*Server).getNumber)},
+	"POST number/":               {"", (*Server).updateNumber},
+	"POST number/request_code":   {"", writing((*Server).requestCode)},
+	"POST number/verify_code":    {"", writing((*Server).verifyCode)},
+	"POST number/register":       {"register", withProduct(writing((*Server).register))},
+	"POST number/deregister":     {"", writing((*Server).deregister)},
+	"POST number/smb_app_data":   {"", withProduct(writing((*Server).requestSync))},
 
-	"GET number/whatsapp_business_profile":  reading((*Server).getProfile),
-	"POST number/whatsapp_business_profile": withProduct(writing((*Server).updateProfile)),
+	"GET number/whatsapp_business_profile":  {"", reading((*Server).getProfile)},
+	"POST number/whatsapp_business_profile": {"", withProduct(writing((*Server).updateProfile))},
 
-	"GET account/":                   reading((*Server).getAccount),
-	"GET account/subscribed_apps":    reading((*Server).listSubscribedApps),
-	"POST account/subscribed_apps":   (*Server).subscribeApp,
-	"DELETE account/subscribed_apps": writing((*Server).unsubscribeApp),
+	"GET account/":                   {"", reading((*Server).getAccount)},
+	"GET account/subscribed_apps":    {"", reading((*Server).listSubscribedApps)},
+	"POST account/subscribed_apps":   {"", (*Server).subscribeApp},
+	"DELETE account/subscribed_apps": {"", writing((*Server).unsubscribeApp)},
 
-	"GET business/": reading((*Server).getBusiness),
-	"POST business/system_user_access_tokens": writing((*Server).systemUserToken),
+	"GET business/": {"", reading((*Server).getBusiness)},
+	"POST business/system_user_access_tokens": {"", writing((*Server).systemUserToken)},
 
-	"GET app/":               reading((*Server).getApp),
-	"GET app/subscriptions":  reading((*Server).listSubscriptions),
-	"POST app/subscriptions": (*Server).subscribeFields,
+	"GET app/":               {"", reading((*Server).getApp)},
+	"GET app/subscriptions":  {"", reading((*Server).listSubscriptions)},
+	"POST app/subscriptions": {"", (*Server).subscribeFields},
 }
 
 // tokenEdges are the paths that belong to no object. Their handlers check
@@ -108,12 +111,6 @@ var tokenEdges = map[string]edge{
 	"POST /oauth/access_token": writing((*Server).exchangeToken),
 	"GET /oauth/revoke":        (*Server).revokeToken,
 	"GET /debug_token":         (*Server).debugToken,
-}
-
-// edgeEndpoints names the edges as faults do; the rest are only "all".
-var edgeEndpoints = map[string]string{
-	"messages": "messages", "media": "media", "message_templates": "templates",
-	"unpause": "templates", "register": "register",
 }
 
 var versionSegment = regexp.MustCompile(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
@@ -136,9 +133,7 @@ func (s *Server) serveGraph(w http.ResponseWriter, r *http.Request) {
 		c.fail(err)
 		return
 	}
-	if view != nil {
-		c.write(http.StatusOK, view)
-	}
+	c.write(http.StatusOK, view)
 }
 
 // split takes the path apart: an optional version, an id, an edge, a member.
@@ -196,7 +191,7 @@ func (s *Server) dispatch(c *call) (any, error) {
 	s.mu.Lock()
 	kind, accountID := s.world.kindOf(c.id)
 	s.mu.Unlock()
-	if kind == kindNone || !c.token.mayAccess(accountID) {
+	if kind == "" || !c.token.mayAccess(accountID) {
 		return nil, noObject(c.r.Method, c.id)
 	}
 	c.account = accountID
@@ -206,28 +201,17 @@ func (s *Server) dispatch(c *call) (any, error) {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	name := method + " " + string(kind) + "/" + c.edge
+	name := method + " " + kind + "/" + c.edge
 	if c.member != "" {
 		name += "/*"
 	}
 
-	handle := edges[name]
-	if handle == nil {
+	found, isPlayed := edges[name]
+	if !isPlayed {
 		return nil, notImplemented(c.r.Method, c.path)
 	}
 	c.route = name
-	return s.withFaults(c, endpointOf(kind, c.edge), handle)
-}
-
-// endpointOf returns the group of calls that an edge belongs to, for faults.
-func endpointOf(kind idKind, edge string) string {
-	switch {
-	case edge == "" && kind == kindTemplate:
-		return "templates"
-	case edge == "" && kind == kindMedia, kind == kindUpload:
-		return "media"
-	}
-	return edgeEndpoints[edge]
+	return s.withFaults(c, found.group, found.handle)
 }
 
 // unreadable is the error for a body that could not be read.

@@ -254,7 +254,7 @@ func (w *world) ensureNumber(in Number) (*number, error) {
 
 	n := w.Numbers[in.PhoneNumberID]
 	if n == nil {
-		if kind, _ := w.kindOf(in.PhoneNumberID); kind != kindNone {
+		if kind, _ := w.kindOf(in.PhoneNumberID); kind != "" {
 			return nil, invalid("phone_number_id", "is the id of something else")
 		}
 		n = &number{
@@ -266,7 +266,7 @@ func (w *world) ensureNumber(in Number) (*number, error) {
 
 	// A new account is one that the app is subscribed to.
 	if in.WABAID != "" || n.Account == "" {
-		if kind, _ := w.kindOf(in.WABAID); kind != kindNone && kind != kindAccount {
+		if kind, _ := w.kindOf(in.WABAID); kind != "" && kind != "account" {
 			return nil, invalid("waba_id", "is the id of something else")
 		}
 		a := w.Accounts[in.WABAID]

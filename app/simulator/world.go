@@ -56,55 +56,42 @@ type appHook struct {
 	Fields []string `json:"fields,omitempty"` // none means all
 }
 
-// idKind is the kind of object that an id belongs to.
-type idKind string
-
-const (
-	kindNone     idKind = ""
-	kindApp      idKind = "app"
-	kindAccount  idKind = "account"
-	kindBusiness idKind = "business"
-	kindNumber   idKind = "number"
-	kindTemplate idKind = "template"
-	kindMedia    idKind = "media"
-	kindUpload   idKind = "upload"
-)
-
-// kindOf returns the kind of object that an id belongs to, and its account.
-func (w *world) kindOf(id string) (kind idKind, accountID string) {
+// kindOf returns the kind of object that an id belongs to, as the table of edges calls it, and its
+// account.
+func (w *world) kindOf(id string) (kind, accountID string) {
 	if n := w.Numbers[id]; n != nil {
-		return kindNumber, n.Account
+		return "number", n.Account
 	}
 	if a := w.Accounts[id]; a != nil {
-		return kindAccount, a.ID
+		return "account", a.ID
 	}
 	if t := w.Templates[id]; t != nil {
-		return kindTemplate, t.Account
+		return "template", t.Account
 	}
 	if m := w.Media[id]; m != nil {
-		return kindMedia, m.Account
+		return "media", m.Account
 	}
 	if w.Uploads[id] != nil {
-		return kindUpload, ""
+		return "upload", ""
 	}
 	if id == w.Creds.AppID || id == "app" {
-		return kindApp, ""
+		return "app", ""
 	}
 
 	// A business has no record of its own: it is known by its accounts.
 	for _, a := range w.Accounts {
 		if a.Business == id {
-			return kindBusiness, a.ID
+			return "business", a.ID
 		}
 	}
-	return kindNone, ""
+	return "", ""
 }
 
 // newID makes up an id that nothing has yet.
 func (w *world) newID() string {
 	for {
 		id := randomDigits(15)
-		if kind, _ := w.kindOf(id); kind == kindNone {
+		if kind, _ := w.kindOf(id); kind == "" {
 			return id
 		}
 	}
