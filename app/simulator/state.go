@@ -146,6 +146,8 @@ func (s *Server) save() error {
 	if err := writeFile(s.opt.StateFile, s.dump); err != nil {
 		return fmt.Errorf("save state: %w", err)
 	}
+
+	os.Remove(s.journalFile())
 	return nil
 }
 
@@ -225,7 +227,7 @@ func (s *Server) load() error {
 	}
 
 	removeMatches(filepath.Dir(s.opt.StateFile), tempPattern(s.opt.StateFile))
-	if err := errors.Join(s.loadState(), s.checkFaults()); err != nil {
+	if err := errors.Join(s.loadState(), s.loadJournal(), s.checkFaults()); err != nil {
 		return fmt.Errorf("simulator state %s: %w", s.opt.StateFile, err)
 	}
 
