@@ -178,18 +178,35 @@ func withToken(hr *http.Request) *http.Request {
 }
 
 // tokenIn finds the token in the beginning of a body, "" if there is none.
-func tokenIn(contentType string, begin []byte) (token string) {
+func tokenIn(contentType string, begin []byte) string {
 	kind, attributes, _ := mime.ParseMediaType(contentType)
 	switch trimmed := bytes.TrimSpace(begin); {
 	case kind == "multipart/form-data":
 		return tokenPart(multipart.NewReader(bytes.NewReader(begin), attributes["boundary"]))
 	case bytes.HasPrefix(trimmed, []byte("{")):
-		_ = json.Unmarshal(provider.GetMember(trimmed, tokenName), &token) // stays empty if it is no text
-		return token
+		return tokenMember(json.NewDecoder(bytes.NewReader(trimmed)))
 	default:
 		form, _ := url.ParseQuery(string(trimmed))
 		return form.Get(tokenName)
 	}
+}
+
+// tokenMember finds the token in a JSON object, which may be cut off.
+func tokenMember(object *json.Decoder) (token string) {
+	_, err := object.Token() // the brace
+	for err == nil && object.More() {
+		var name json.Token
+		var value json.RawMessage
+		if name, err = object.Token(); err == nil {
+			err = object.Decode(&value)
+		}
+
+		if err == nil && name == tokenName {
+			_ = json.Unmarshal(value, &token) // stays empty if it is no text
+			return token
+		}
+	}
+	return ""
 }
 
 // tokenPart finds the token in the parts of a form, which may be cut off.

@@ -2,12 +2,14 @@ package gateway
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"confab/app/api"
 	"confab/app/api/rest"
@@ -250,6 +252,9 @@ func (g *Server) deleteTemplates(r *rest.Request) (rest.Reply, error) {
 	return g.writeTemplates(r)
 }
 
+// followTime is how long a client waits at most until we have read the templates that it changed.
+const followTime = 30 * time.Second
+
 // writeTemplates handles POST /graph/:object of a template: it passes the change on, and ours follow.
 func (g *Server) writeTemplates(r *rest.Request) (rest.Reply, error) {
 	r.DetachContext()
@@ -265,8 +270,10 @@ func (g *Server) writeTemplates(r *rest.Request) (rest.Reply, error) {
 		}
 		return rx.AccountsOfWABA(storage.OrEmpty(a.WABAID))
 	})
+	ctx, cancel := context.WithTimeout(r.HTTP.Context(), followTime)
+	defer cancel()
 	for _, a := range accounts {
-		_, failed := g.API.Accounts.SyncTemplates(r.HTTP.Context(), a.ID)
+		_, failed := g.API.Accounts.SyncTemplates(ctx, a.ID)
 		err = errors.Join(err, failed)
 	}
 	if err != nil {
