@@ -117,11 +117,16 @@ func (v *visit) acceptInvitation(token string) error {
 // all its sessions, and signs it in. Somebody who has a second factor is not signed in: the
 // link, which an admin or a mailbox may have seen, does not stand for it.
 func (v *visit) join(token, user, name, chosen string) (u storage.User, err error) {
+	before, err := v.findSession(v.r)
+	if err != nil && !isNoSession(err) {
+		return u, err
+	}
 	hash, err := v.API.Passwords.Hash(v.r.Context(), knownUser(user), chosen)
 	if err != nil {
 		return u, err
 	}
 
+	var session string
 	err = v.DB.Update(v.r.Context(), func(tx *storage.Tx) error {
 		// The link may have been used, or have ended, while the password was hashed.
 		i, err := tx.UserInvitation(token)
@@ -136,12 +141,16 @@ func (v *visit) join(token, user, name, chosen string) (u storage.User, err erro
 			return err
 		}
 		u.Name, u.PasswordHash = name, &hash
-		return v.storePassword(tx, u, hash, i.HasPassword)
+		if err := v.storePassword(tx, u, hash, i.HasPassword); err != nil || u.HasFactor() {
+			return err
+		}
+		session, err = v.insertSession(tx, u, before)
+		return err
 	})
-	if err != nil || u.HasFactor() {
-		return u, err
+	if err == nil && session != "" {
+		v.setSessionCookies(u, session)
 	}
-	return u, v.startSession(u, nil)
+	return u, err
 }
 
 // storePassword stores the name and the password that a person chose by its link, which
