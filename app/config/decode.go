@@ -46,11 +46,15 @@ func decode(raw any, to reflect.Type) (any, error) {
 	case Secret:
 		return decodeText(raw, errText, func(s string) (Secret, error) { return Secret(s), nil })
 	case bool:
-		if _, isNumber := raw.(int64); isNumber {
+		switch raw.(type) {
+		case int64, float64:
 			return nil, errBool // though a variable may be 1
 		}
 		return decodeScalar(raw, errBool, strconv.ParseBool)
 	case int:
+		if _, isFloat := raw.(float64); isFloat {
+			return nil, errInt
+		}
 		return decodeScalar(raw, errInt, strconv.Atoi)
 	case float64:
 		return decodeScalar(raw, errFloat, parseNumber)

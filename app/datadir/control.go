@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
@@ -226,7 +227,7 @@ var errNoAnswer = errors.New("the running server did not answer")
 func retry(ctx context.Context, do func() error) error {
 	for giveUp := time.Now().Add(controlTimeout); ; time.Sleep(controlRetryPause) {
 		err := do()
-		if !errors.Is(err, errNoAnswer) || ctx.Err() != nil || time.Now().After(giveUp) {
+		if !errors.Is(err, errNoAnswer) || errors.Is(err, fs.ErrPermission) || ctx.Err() != nil || time.Now().After(giveUp) {
 			return err
 		}
 	}
