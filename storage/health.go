@@ -49,6 +49,14 @@ func (rx *Rx) EndpointTroubles() ([]EndpointTrouble, error) {
 		ORDER BY id`)
 }
 
+// OrphanJobs counts jobs that wait in a closed lane for a delivery that is gone, one by one.
+func (rx *Rx) OrphanJobs() (int64, error) {
+	return get[int64](rx, `
+		SELECT count(*) FROM jobs j
+		WHERE j.state = 'held' AND j.kind = 'deliver'
+			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.id = j.args ->> '$.delivery')`)
+}
+
 // LiveAccounts lists the accounts of all organizations that were not removed.
 func (rx *Rx) LiveAccounts() ([]AccountDetail, error) {
 	return list[AccountDetail](rx, selectAccountDetails+`WHERE a.deleted_at = 0 ORDER BY a.id`)

@@ -99,6 +99,7 @@ func Examine(ctx context.Context, o Options, report func(Finding)) {
 		e.checkSearch(ctx)
 		e.checkReplica(ctx)
 		if !e.Quick {
+			e.checkOrphans(ctx)
 			e.checkMedia(ctx)
 		}
 	}

@@ -38,6 +38,14 @@ func (e *examination) checkJobs(ctx context.Context) {
 	}
 }
 
+// checkOrphans checks for jobs about deliveries that are gone.
+func (e *examination) checkOrphans(ctx context.Context) {
+	if orphans, _ := query(ctx, e, "jobs", (*storage.Rx).OrphanJobs); orphans > 0 {
+		e.warn("jobs", "They are harmless, and end when their subscriptions are enabled or deleted. Please report this.",
+			"%s waiting for deleted deliveries.", count(orphans, "job is", "jobs are"))
+	}
+}
+
 func (e *examination) checkEndpoints(ctx context.Context) {
 	troubles, ok := query(ctx, e, "webhooks", (*storage.Rx).EndpointTroubles)
 	if !ok {
