@@ -11,13 +11,9 @@ import (
 	"confab/app/tools/rig"
 )
 
-const (
-	// openedConversations is how many conversations are opened one after the other, and
-	// shownCallbacks how many messages come in while one is on screen.
-	openedConversations, shownCallbacks = 20, 20
-	// pageVisits is how often a page is visited.
-	pageVisits = 20
-)
+// repeats is how often a page is visited, how many conversations are opened one after the other, and how
+// many messages come in while one is on screen.
+const repeats = 20
 
 // browser measures what a person in front of a browser waits for.
 func (b *bench) browser(o *installation) {
@@ -40,7 +36,7 @@ func (b *bench) browser(o *installation) {
 // measurePaint measures how long after the visit of a page something of it is seen.
 func (b *bench) measurePaint(page *rig.Page, what, url string) {
 	var waits []time.Duration
-	for range pageVisits {
+	for range repeats {
 		page.Visit(url)
 		waits = append(waits, milliseconds(rig.Evaluate[float64](page, `new Promise(done => new PerformanceObserver(l =>
 			l.getEntriesByName("first-contentful-paint").forEach(e => done(e.startTime))).observe({ type: "paint", buffered: true }))`)))
@@ -65,11 +61,11 @@ func (b *bench) measureInbox(page *rig.Page, o *installation) {
 	write := func(n int64) {
 		load{address: o.Address, connections: 1, request: func() []byte { return o.callbackOf(n) }}.run()
 	}
-	for n := range int64(2 * openedConversations) {
+	for n := range int64(2 * repeats) {
 		write(n)
 	}
 	page.Visit(o.URL() + "/console/inbox")
-	page.WaitFor(fmt.Sprintf(`document.querySelectorAll("[data-conversation]").length >= %d`, openedConversations))
+	page.WaitFor(fmt.Sprintf(`document.querySelectorAll("[data-conversation]").length >= %d`, repeats))
 	b.addBrowserRow("conversation opened → painted", openConversations(page), 100)
 
 	// The person of the conversation that is open writes on.
@@ -84,7 +80,7 @@ func (b *bench) measureInbox(page *rig.Page, o *installation) {
 
 func openConversations(page *rig.Page) (waits []time.Duration) {
 	ids := rig.Evaluate[[]string](page, `[...document.querySelectorAll("a[data-conversation]")].map(a => a.dataset.conversation)`)
-	for _, id := range ids[:openedConversations] {
+	for _, id := range ids[:repeats] {
 		waits = append(waits, milliseconds(rig.Evaluate[float64](page, fmt.Sprintf(`new Promise(done => {
 			const began = performance.now();
 			document.querySelector("[data-conversation=%s]").click();
@@ -113,7 +109,7 @@ func watchArrivals(page *rig.Page, write func()) (waits []time.Duration) {
 		}))).observe(document.querySelector("[role=log]"), { childList: true, subtree: true });
 	})()`)
 
-	for i := range shownCallbacks {
+	for i := range repeats {
 		write()
 		page.WaitFor(fmt.Sprintf(`seen.size >= %d`, i+1))
 	}

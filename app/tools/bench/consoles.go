@@ -70,7 +70,9 @@ func (o *installation) signIn(name string) (cookie string) {
 func (s *server) openConsoles(cookies []string, count int) (closeConsoles func()) {
 	var all []*stream
 	for i := range count {
-		all = append(all, openStream(s.Address, "/console/api/stream", "Cookie: "+cookies[i%len(cookies)], "event: ready"))
+		one := openStream(s.Address, "/console/api/stream", "Cookie: "+cookies[i%len(cookies)], "event: ready")
+		rig.Require(one != nil, "too many consoles are open")
+		all = append(all, one)
 	}
 	awaitEnd := rig.Go(func() {
 		rig.RunParallel(count, func(i int) { s.followHints(all[i], cookies[i%len(cookies)]) })

@@ -92,7 +92,7 @@ func partNames() string {
 func (b *bench) run() {
 	chosen := slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return b.only != "" && b.only != p.name })
 	rig.Require(len(chosen) > 0, "there is no part %q: choose one of %s", b.only, partNames())
-	b.table.begin()
+	b.table.print("", "WHAT", "CALLBACKS", "FIGURE", "GOAL", "VERDICT", "DETAIL")
 	defer b.table.end() // with an error, too
 
 	for _, p := range chosen {

@@ -34,8 +34,6 @@ func (t *table) print(id, what, callbacks, figure, goal, verdict, detail string)
 	fmt.Fprintln(t.out, strings.TrimRight(line, " "))
 }
 
-func (t *table) begin() { t.print("", "WHAT", "CALLBACKS", "FIGURE", "GOAL", "VERDICT", "DETAIL") }
-
 // add prints a row. id is that of the goal, such as P3, if it has one; goal is nil where the figure
 // only informs; detail is a ratio, percentiles, what it cost.
 func (t *table) add(id, what, figure string, goal *goal, detail string) {

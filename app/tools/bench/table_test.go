@@ -29,7 +29,7 @@ func TestVerdicts(t *testing.T) {
 func TestTable(t *testing.T) {
 	var text strings.Builder
 	all := table{out: &text}
-	all.begin()
+	all.print("", "WHAT", "CALLBACKS", "FIGURE", "GOAL", "VERDICT", "DETAIL")
 	all.add("", "pages", "3000/s", nil, "")
 	all.callbacks = "off"
 	all.add("P3", "sent", "2000/s", atLeast(0.8, 0.75), "0.80 of it")

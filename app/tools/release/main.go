@@ -27,12 +27,8 @@ import (
 // targets are the systems that binaries are made for.
 var targets = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64"}
 
-// Names of what lies beside the binaries.
-const (
-	licencesFile  = "LICENCES.txt"
-	changesFile   = "CHANGES.txt"
-	checksumsFile = "SHA256SUMS"
-)
+// checksumsFile lies beside the binaries.
+const checksumsFile = "SHA256SUMS"
 
 // changesSource is the text of 'confab help changes'.
 const changesSource = "app/cli/assets/changes.txt"
@@ -63,8 +59,8 @@ func release(version, out string, targets []string) {
 		parts = addModules(parts, path)
 	}
 
-	rig.Check(os.WriteFile(filepath.Join(out, licencesFile), licences(parts), 0o644))
-	rig.Check(os.WriteFile(filepath.Join(out, changesFile), changed, 0o644))
+	rig.Check(os.WriteFile(filepath.Join(out, "LICENCES.txt"), licences(parts), 0o644))
+	rig.Check(os.WriteFile(filepath.Join(out, "CHANGES.txt"), changed, 0o644))
 	writeChecksums(out)
 }
 
