@@ -68,15 +68,15 @@ func (rx *Rx) countSnoozed(account int64, user string) (n ConversationCounts, er
 // countByAssignee counts those in a state, a user's and nobody's among them, range by range.
 func (rx *Rx) countByAssignee(account int64, status, user string) (n ConversationCounts, err error) {
 	q := ConversationFilter{Statuses: []string{status}}.listQueries(account)[0]
-	err = q.EachRange(&rx.Rx, func(after, until After) error {
+	err = q.EachRange(&rx.Rx, First, func(after, until After) (enough bool, err error) {
 		var all, mine, unassigned int
-		err := rx.Scan([]any{&all, &mine, &unassigned}, `
+		err = rx.Scan([]any{&all, &mine, &unassigned}, `
 			SELECT count(*), count(CASE WHEN assignee_id = ? THEN 1 END), count(*) - count(assignee_id)
 			FROM conversations INDEXED BY conversations_by_status
 			WHERE account_id = ? AND status = ? AND (last_message_at, id) < (?, ?) AND (last_message_at, id) >= (?, ?)`,
 			user, account, status, after.Key, after.ID, until.Key, until.ID)
 		n.All, n.Mine, n.Unassigned = n.All+all, n.Mine+mine, n.Unassigned+unassigned
-		return err
+		return false, err
 	})
 	return n, err
 }

@@ -90,28 +90,18 @@ func FindPage[T any](rx *Rx, q ListQuery, after After, limit int) ([]T, After, e
 		return page, Last, err
 	}
 
-	page := make([]T, 0, min(limit, FirstRange))
+	page, reached := make([]T, 0, min(limit, FirstRange)), Last
 	began, patience := time.Now(), min(cmp.Or(q.ScanTime, rx.db.scanTime), rx.db.scanTime)
-	for n := FirstRange; ; n = min(2*n, LongestRange) {
-		until, err := q.Boundary(rx, after, n)
-		if err != nil {
-			return nil, Last, err
-		}
+	err := q.EachRange(rx, after, func(after, until After) (enough bool, err error) {
 		rows, err := ReadRange[T](rx, q, after, until, limit-len(page))
 		page = append(page, rows...)
-
-		switch {
-		case err != nil || until == q.End || rx.budget.Cut():
-			return page, Last, err
-		case len(page) == limit || time.Since(began) >= patience:
-			return page, until, nil
+		enough = len(page) == limit || time.Since(began) >= patience
+		if enough && until != q.End && !rx.budget.Cut() {
+			reached = until
 		}
-
-		if err := rx.Pause(); err != nil {
-			return nil, Last, err
-		}
-		after = until
-	}
+		return enough || rx.budget.Cut(), err
+	})
+	return page, reached, err
 }
 
 // FindMerged is FindPage for a list that is put together of several, with a position for each row. The page is
@@ -178,27 +168,32 @@ func MergeRows[T any](page, rows []T, key func(T) After, limit int) []T {
 
 // CountRows counts all rows that the filters leave, range by range.
 func CountRows(rx *Rx, q ListQuery) (total int, err error) {
-	err = q.EachRange(rx, func(after, until After) error {
-		some, err := q.countRange(rx, after, until)
+	err = q.EachRange(rx, First, func(after, until After) (enough bool, err error) {
+		var some int
+		where, args := q.within(after, until)
+		where, args = append(where, q.Filters...), append(args, q.FilterArgs...)
+		err = rx.Get(&some, `
+			SELECT count(*)
+			FROM `+q.Table+` INDEXED BY `+q.Index+` `+q.Joins+`
+			WHERE `+strings.Join(where, " AND "), args...)
 		total += some
-		return err
+		return false, err
 	})
 	return total, err
 }
 
-// EachRange walks over a list regardless of the filters: it hands range after range to fn, each after
-// one key down to another and with that.
-func (q *ListQuery) EachRange(rx *Rx, fn func(after, until After) error) error {
-	after := First
+// EachRange walks over a list regardless of the filters, from after a key on: it hands range after range to
+// fn, each after one key down to another and with that, until fn has enough.
+func (q *ListQuery) EachRange(rx *Rx, after After, fn func(after, until After) (enough bool, err error)) error {
 	for n := FirstRange; ; n = min(2*n, LongestRange) {
 		until, err := q.Boundary(rx, after, n)
-		if err == nil {
-			err = fn(after, until)
-		}
-		if err != nil || until == q.End {
+		if err != nil {
 			return err
 		}
-
+		enough, err := fn(after, until)
+		if err != nil || enough || until == q.End {
+			return err
+		}
 		if err := rx.Pause(); err != nil {
 			return err
 		}
@@ -263,16 +258,6 @@ func (q *ListQuery) fieldsOf(row any) []any {
 		return r.Fields()
 	}
 	return nil
-}
-
-func (q *ListQuery) countRange(rx *Rx, after, until After) (n int, err error) {
-	where, args := q.within(after, until)
-	where, args = append(where, q.Filters...), append(args, q.FilterArgs...)
-	err = rx.Get(&n, `
-		SELECT count(*)
-		FROM `+q.Table+` INDEXED BY `+q.Index+` `+q.Joins+`
-		WHERE `+strings.Join(where, " AND "), args...)
-	return n, err
 }
 
 // IDRanges walks over a table in the order of its integer keys: it hands range after range to fn, from after
