@@ -40,7 +40,7 @@ func CopyDatabase(ctx context.Context, path, target string, progress func(done, 
 		size := fileSize(target)
 		progress(size, max(size, total))
 	}
-	err = watch(watchInterval, report, func() error {
+	err = watch(100*time.Millisecond, report, func() error {
 		_, err := conn.ExecContext(ctx, "VACUUM INTO ?", target)
 		return err
 	})
@@ -117,8 +117,6 @@ func syncFile(path string) error {
 	}
 	return errors.Join(f.Sync(), f.Close())
 }
-
-const watchInterval = 100 * time.Millisecond
 
 // watch does some work and reports now and then until it is done.
 func watch(every time.Duration, report func(), work func() error) error {

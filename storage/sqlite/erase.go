@@ -11,9 +11,6 @@ import (
 // emptied. Only those count that began before and read from it: most are done by then.
 const logPatience = "20"
 
-// emptyLog copies the log into the file, and cuts the log to nothing.
-const emptyLog = "PRAGMA wal_checkpoint(TRUNCATE)"
-
 // connection runs statements: a pool of one, or what was taken of it.
 type connection interface {
 	sqlx.QueryerContext
@@ -28,7 +25,7 @@ func EmptyLog(ctx context.Context, conn connection) (emptied bool, err error) {
 		return false, Translate(err)
 	}
 	var busy, frames, copied int
-	err = conn.QueryRowxContext(ctx, emptyLog).Scan(&busy, &frames, &copied)
+	err = conn.QueryRowxContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &copied)
 	_, errAfter := conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA busy_timeout = "+busyTimeout)
 	return err == nil && busy == 0, Translate(errors.Join(err, errAfter))
 }

@@ -31,20 +31,15 @@ func openSessions(pool *sqlx.DB, n int, tables func(string) (changes, adds Table
 	return f, nil
 }
 
-// acquire waits for a connection. A free one is taken even if ctx ends at the same moment.
+// acquire waits for a connection.
 func (f *freeSessions) acquire(ctx context.Context) (*session, error) {
-	var isOpen bool
 	select {
-	case _, isOpen = <-f.count:
-	default:
-		select {
-		case _, isOpen = <-f.count:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+	case _, isOpen := <-f.count:
+		if !isOpen {
+			return nil, errClosed
 		}
-	}
-	if !isOpen {
-		return nil, errClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 
 	f.mu.Lock()

@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/jmoiron/sqlx"
+	"golang.org/x/sys/unix"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -30,9 +30,6 @@ const (
 	pageCountValidForAt = 92
 )
 
-// mayWrite is W_OK of access(2).
-const mayWrite = 2
-
 // walFrameHeader comes before every page in a log.
 const walFrameHeader = 24
 
@@ -44,7 +41,7 @@ const adviceRestore = "restore it from a backup (confab restore), or move it awa
 // InspectHeader looks at the file before SQLite does, because SQLite would take
 // an empty file for a new database and write to a foreign one.
 func InspectHeader(path string) error {
-	if err := syscall.Access(filepath.Dir(path), mayWrite); err != nil {
+	if err := unix.Access(filepath.Dir(path), unix.W_OK); err != nil {
 		return NotWritable(path, err)
 	}
 
@@ -89,23 +86,14 @@ func fileSize(path string) int64 {
 
 // checkLength compares the file's size with the number of pages it should have.
 func checkLength(path string, header []byte) error {
-	// A page of 64 KiB does not fit into the two bytes, and is written as 1.
 	pageSize := int64(binary.BigEndian.Uint16(header[pageSizeAt:]))
-	if pageSize == 1 {
-		pageSize = 65536
-	}
-
 	pages := int64(binary.BigEndian.Uint32(header[pageCountAt:]))
 	if !bytes.Equal(header[changeCounterAt:changeCounterAt+4], header[pageCountValidForAt:pageCountValidForAt+4]) {
 		return nil // the count is stale, says SQLite's file format
 	}
 
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if info.Size() < pages*pageSize {
-		return fmt.Errorf("%s is truncated: %d bytes of %d: %s", path, info.Size(), pages*pageSize, adviceRestore)
+	if size := fileSize(path); size < pages*pageSize {
+		return fmt.Errorf("%s is truncated: %d bytes of %d: %s", path, size, pages*pageSize, adviceRestore)
 	}
 	return nil
 }
@@ -117,13 +105,9 @@ func inspectContent(conn *sqlx.DB, o Options) error {
 	if err != nil {
 		return err
 	}
-	info, err := os.Stat(o.Path)
-	if err != nil {
-		return err
-	}
 
 	inLog := logSize(o.Path) / (pageSize + walFrameHeader) // at most
-	if missing := pages - info.Size()/pageSize; missing > inLog {
+	if missing := pages - fileSize(o.Path)/pageSize; missing > inLog {
 		return fmt.Errorf("%s is truncated: %d pages of %d are neither in it nor in its log: %s",
 			o.Path, missing-inLog, pages, adviceRestore)
 	}

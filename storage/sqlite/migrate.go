@@ -190,15 +190,13 @@ func (f Format) Migrate(o Options) (err error) {
 	for _, step := range steps {
 		step.from, step.last = from, step.version == f.Version
 		say("upgrading the database to schema %d", step.version)
-		if err := watch(upgradeReport, report, func() error { return f.runMigration(conn, step) }); err != nil {
+		if err := watch(2*time.Second, report, func() error { return f.runMigration(conn, step) }); err != nil {
 			return fmt.Errorf("upgrade %s to schema %d (%s): %w; the file is unchanged since schema %d",
 				o.Path, step.version, step.name, err, step.version-1)
 		}
 	}
 	return nil
 }
-
-const upgradeReport = 2 * time.Second
 
 // lockDir makes processes that start at once upgrade one after the other.
 func lockDir(path string) (unlock func() error, err error) {

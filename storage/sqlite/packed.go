@@ -54,18 +54,14 @@ func EachPacked(rx *Rx, dest []any, read func(), query string, args ...any) erro
 func ListPacked[T any](rx *Rx, row *T, fields []any, limit int, query string, args ...any) (all []T, err error) {
 	read := func() {
 		if all == nil {
-			all = make([]T, 0, min(limit, usualPage))
+			all = make([]T, 0, min(limit, 32))
 		}
 		all = append(all, *row)
 	}
 
-	if err := EachPacked(rx, fields, read, query, args...); err != nil {
-		return nil, err
-	}
-	return all, nil
+	err = EachPacked(rx, fields, read, query, args...)
+	return all, err
 }
-
-const usualPage = 32
 
 // unpacker reads packed rows. The texts of a row are parts of the one text that it came
 // as, so that they need no memory of their own.

@@ -81,7 +81,7 @@ func (db *DB) read(ctx context.Context, rx Rx, snapshot bool, fn func(Rx) error)
 		return fn(rx)
 	}
 
-	if err := rx.begin(); err != nil {
+	if err := rx.s.begin("BEGIN"); err != nil {
 		return err
 	}
 	defer func() {
@@ -91,9 +91,6 @@ func (db *DB) read(ctx context.Context, rx Rx, snapshot bool, fn func(Rx) error)
 	}()
 	return fn(rx)
 }
-
-// begin begins a snapshot. It is taken by the first statement that reads.
-func (rx *Rx) begin() error { return rx.s.begin("BEGIN") }
 
 // Search is View for walks over many rows, for an organization or, with 0, for the
 // server itself. A walk may see a newer state after each of its steps, but looks at
@@ -170,7 +167,7 @@ func (rx *Rx) beginTurn() error {
 	}
 
 	*rx.s, rx.walk.session, rx.walk.began = *s, s, time.Now()
-	if err := rx.begin(); err != nil {
+	if err := rx.s.begin("BEGIN"); err != nil {
 		rx.returnSession()
 		rx.db.searches.Release(rx.walk.organization)
 		return err

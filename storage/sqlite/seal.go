@@ -32,10 +32,7 @@ func newSealer(master []byte) (*sealer, error) {
 		return nil, err
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		return nil, err
-	}
-	return &sealer{master: master, aead: aead}, nil
+	return &sealer{master: master, aead: aead}, err
 }
 
 // Seal encrypts a secret for the purpose named. A secret sealed for one purpose

@@ -72,11 +72,11 @@ func newSession(ctx context.Context, pool *sqlx.DB, tables func(string) (changes
 	return &session{conn: conn, stmts: make(map[string]*statement), tables: tables}, nil
 }
 
+func (s *session) raw(fn func(driver any) error) error { return s.conn.Raw(fn) }
+
 // isConnected reports whether the session has a connection. One without refuses every
 // statement, and is there to say why (see Rx.returnSession).
 func (s *session) isConnected() bool { return s.conn != nil }
-
-func (s *session) raw(fn func(driver any) error) error { return s.conn.Raw(fn) }
 
 // OnlyReads reports whether a statement can change nothing: it is a SELECT.
 func OnlyReads(query string) bool {

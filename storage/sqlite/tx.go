@@ -104,10 +104,7 @@ func EachRow(rx *Rx, dest []any, read func(), query string, args ...any) error {
 func ScanAll[T any](rx *Rx, columns func(*T) []any, query string, args ...any) (all []T, err error) {
 	var row T // all rows go through one variable, whose fields are bound once
 	err = EachRow(rx, columns(&row), func() { all = append(all, row) }, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	return all, nil
+	return all, err
 }
 
 // ReadRows reads the rows of a query, as many as the budget allows, by the names of columns.
