@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -131,11 +132,7 @@ func (f *forecaster) count(r storage.BroadcastRecipient, d decision) {
 		return
 	}
 
-	number := r.PhoneNumber
-	if number == nil {
-		number = d.to.PhoneNumber
-	}
-
+	number := cmp.Or(r.PhoneNumber, d.to.PhoneNumber)
 	f.contacts[d.to.ID] = true
 	f.Prefixes[storage.CostPrefix(number)]++
 	if len(f.First) < shownInForecast {

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"confab/jobs/errorcode"
@@ -130,12 +131,7 @@ func (m *messageMaker) message(r storage.BroadcastRecipient, to storage.Thread, 
 
 // addressTo addresses a message to a contact: by its number, or else by what is known of it.
 func addressTo(m *storage.Message, to storage.Thread) {
-	switch {
-	case to.PhoneNumber != nil:
-		m.PhoneNumber = to.PhoneNumber
-	case to.BSUID != nil:
-		m.Recipient = to.BSUID
-	default:
-		m.Recipient = to.ParentBSUID
+	if m.PhoneNumber = to.PhoneNumber; m.PhoneNumber == nil {
+		m.Recipient = cmp.Or(to.BSUID, to.ParentBSUID)
 	}
 }

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -88,21 +89,10 @@ func findBy(find func(int64, string) (storage.Contact, error), account int64, id
 // apply puts what a line says into a contact. An empty cell leaves a field alone, and
 // nothing takes an opt-out of marketing back.
 func apply(c *storage.Contact, row contactsheet.Row) *contactsheet.Problem {
-	if c.PhoneNumber == nil {
-		c.PhoneNumber = row.PhoneNumber
-	}
-	if c.BSUID == nil {
-		c.BSUID = row.BSUID
-	}
-
+	c.PhoneNumber, c.BSUID = cmp.Or(c.PhoneNumber, row.PhoneNumber), cmp.Or(c.BSUID, row.BSUID)
+	c.Username, c.Email = cmp.Or(row.Username, c.Username), cmp.Or(row.Email, c.Email)
 	if row.Name != nil {
 		c.Name, c.NameSetByClient = row.Name, true
-	}
-	if row.Username != nil {
-		c.Username = row.Username
-	}
-	if row.Email != nil {
-		c.Email = row.Email
 	}
 
 	if row.OptedIn != nil {

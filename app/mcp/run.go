@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -89,13 +90,10 @@ func send(ctx context.Context, c *Client, a arguments, content map[string]any) (
 	}
 
 	content["messaging_product"] = "chat"
-	switch {
-	case to.PhoneNumber != nil:
+	if to.PhoneNumber != nil {
 		content["to"] = *to.PhoneNumber
-	case to.BSUID != nil:
-		content["recipient"] = *to.BSUID
-	case to.ParentBSUID != nil:
-		content["recipient"] = *to.ParentBSUID
+	} else if id := cmp.Or(to.BSUID, to.ParentBSUID); id != nil {
+		content["recipient"] = *id
 	}
 
 	var made message

@@ -8,6 +8,7 @@ package event
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 
 	"confab/storage"
@@ -81,16 +82,11 @@ func (e Event) render(id string, now storage.Time) (storage.Event, error) {
 	row := storage.Event{
 		ID:             id,
 		OrganizationID: e.subject.Organization,
+		AccountID:      storage.OrNil(e.subject.Account),
 		Type:           e.kind,
 		Source:         e.source,
-		EventID:        e.eventID,
+		EventID:        cmp.Or(e.eventID, id),
 		Payload:        e.envelope,
-	}
-	if e.subject.Account != 0 {
-		row.AccountID = &e.subject.Account
-	}
-	if row.EventID == "" {
-		row.EventID = row.ID
 	}
 
 	var err error

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -81,16 +82,10 @@ func (k Kind) withDefaults(shared int) Kind {
 	if most := k.Reserved + shared; k.Workers <= 0 || k.Workers > most {
 		k.Workers = most
 	}
-	if k.Lease <= 0 {
-		k.Lease = defaultLease
-	}
+	k.Lease = cmp.Or(k.Lease, defaultLease)
 	k.MaxRun = max(k.MaxRun, k.Lease)
-	if k.Attempts <= 0 {
-		k.Attempts = defaultAttempts
-	}
-	if k.MaxDelay <= 0 {
-		k.MaxDelay = defaultMaxDelay
-	}
+	k.Attempts = cmp.Or(k.Attempts, defaultAttempts)
+	k.MaxDelay = cmp.Or(k.MaxDelay, defaultMaxDelay)
 	return k
 }
 
