@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -43,13 +44,8 @@ func (p policy) checkDial(_, address string, _ syscall.RawConn) error {
 // checkAddr refuses an address that is neither public nor allowed.
 func (p policy) checkAddr(addr netip.Addr) error {
 	addr = addr.Unmap().WithZone("")
-	for _, prefix := range p.allow {
-		if prefix.Contains(addr) {
-			return nil
-		}
-	}
-
-	if p.public.SafeAddr(addr) != nil {
+	isAllowed := slices.ContainsFunc(p.allow, func(prefix netip.Prefix) bool { return prefix.Contains(addr) })
+	if !isAllowed && p.public.SafeAddr(addr) != nil {
 		return &BlockedError{Addr: addr}
 	}
 	return nil
@@ -107,13 +103,8 @@ func IsHostname(host string) bool {
 	}
 
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
-	for _, label := range labels {
-		if label == "" || len(label) > 63 {
-			return false
-		}
-	}
-
-	return !isNumeric(labels[len(labels)-1])
+	isBad := slices.ContainsFunc(labels, func(label string) bool { return label == "" || len(label) > 63 })
+	return !isBad && !isNumeric(labels[len(labels)-1])
 }
 
 // isNumeric reports whether a label is a number, which no top-level domain is.

@@ -3,6 +3,7 @@ package messaging
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"confab/jobs/event"
 	"confab/jobs/provider"
@@ -68,10 +69,8 @@ func (c Change) edit(tx *storage.Tx, a storage.Account, m *storage.Message) erro
 		return err
 	}
 
-	for _, version := range earlier {
-		if version.ProviderID == c.ID {
-			return ErrRepeat
-		}
+	if slices.ContainsFunc(earlier, func(version storage.MessageEdit) bool { return version.ProviderID == c.ID }) {
+		return ErrRepeat
 	}
 
 	before := storage.MessageEdit{

@@ -141,12 +141,7 @@ func (c *Client) callURL(tok Token, rq call) string {
 
 // isValidToken reports whether a token can be sent in a header.
 func isValidToken(tok Token) bool {
-	for _, r := range tok.Reveal() {
-		if r <= ' ' || r >= 0x7f {
-			return false
-		}
-	}
-	return !tok.IsZero()
+	return !tok.IsZero() && !strings.ContainsFunc(tok.Reveal(), func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }
 
 // readBody reads an answer up to its limit.
