@@ -108,10 +108,7 @@ func (run *ruleRun) reply(tx *storage.Tx, r storage.Rule, reply storage.RuleRepl
 	if err != nil {
 		return "", err
 	}
-	m := storage.Message{Type: "text"}
-	if r.ID != "" {
-		m.RuleID = &r.ID
-	}
+	m := storage.Message{Type: "text", RuleID: storage.OrNil(r.ID)}
 	if t != nil {
 		return run.replyTemplate(tx, thread, m, *t)
 	}
