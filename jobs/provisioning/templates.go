@@ -172,7 +172,9 @@ func (a *Accounts) SyncTemplates(ctx context.Context, account int64) (s Template
 
 // compareTemplates finds the templates that are new, different or deleted. The provider may
 // list one twice; the first counts.
-func compareTemplates(account int64, ours []storage.Template, theirs []provider.Template) (s TemplateSync, changes []func(*storage.Tx) error) {
+func compareTemplates(
+	account int64, ours []storage.Template, theirs []provider.Template,
+) (s TemplateSync, changes []func(*storage.Tx) error) {
 	type key struct{ name, language string }
 	left := make(map[key]storage.Template, len(ours))
 	for _, t := range ours {
