@@ -18,20 +18,12 @@ type madeBroadcast struct {
 	isCancelled bool
 }
 
-const recipientsAtOnce = 60
-
 // broadcast makes a broadcast and waits for its end. Some are paused and resumed, and some
 // cancelled.
 func (o *tenant) broadcast(ctx context.Context, _ int) {
-	made := o.makeBroadcast()
-	defer o.record(func() { o.broadcasts = append(o.broadcasts, made) })
-	made.isCancelled = o.directBroadcast(ctx, made.id)
-}
-
-func (o *tenant) makeBroadcast() madeBroadcast {
 	made := madeBroadcast{to: make(map[string]bool)}
 	var recipients []map[string]string
-	for range recipientsAtOnce {
+	for range 60 {
 		to := o.person()
 		made.to[to] = true
 		recipients = append(recipients, map[string]string{"to": to})
@@ -43,7 +35,8 @@ func (o *tenant) makeBroadcast() madeBroadcast {
 		"audience": map[string]any{"recipients": recipients},
 	}))
 	made.id = o.create("/"+o.number+"/broadcasts", string(body), newIdempotencyKey())
-	return made
+	defer o.record(func() { o.broadcasts = append(o.broadcasts, made) })
+	made.isCancelled = o.directBroadcast(ctx, made.id)
 }
 
 // directBroadcast waits for the end of a broadcast, and moves it about meanwhile.

@@ -13,16 +13,13 @@ import (
 // reads how wrong its clock is.
 const clockVariable = "TRIAL_CLOCK"
 
-// clockDelay is after how long the server has read the file for certain.
-const clockDelay = 250 * time.Millisecond
-
 func (t *trial) clockFile() string { return filepath.Join(t.dir, "clock") }
 
 func (t *trial) setClock(offset time.Duration) {
 	draft := t.clockFile() + ".new"
 	rig.Check(os.WriteFile(draft, []byte(offset.String()), 0o600))
 	rig.Check(os.Rename(draft, t.clockFile()))
-	time.Sleep(clockDelay)
+	time.Sleep(250 * time.Millisecond) // until the server has read the file for certain
 }
 
 // checkClock checks that the server's clock can be set: a link ends by it. Its organization has no

@@ -120,20 +120,13 @@ func (t *trial) timeCalls(ctx context.Context, length time.Duration) []time.Dura
 	return slices.Concat(took...)
 }
 
-// How much slower authenticated calls may be beside strangers, and how long a trial must be for
-// that to be judged: in a short one a single pause decides.
-const (
-	mostSlower     = 3
-	shortestJudged = 5 * time.Minute
-)
-
 func (t *trial) auditStrangers(r *report) {
 	if len(t.beside) == 0 {
 		return
 	}
 
 	r.calls = [2]time.Duration{rig.Percentile(t.alone, 99), rig.Percentile(t.beside, 99)}
-	if t.length >= shortestJudged && r.calls[1] > mostSlower*r.calls[0] {
+	if t.length >= 5*time.Minute && r.calls[1] > 3*r.calls[0] { // in a short trial a single pause would decide
 		r.discrepancy("the slowest hundredth of calls took %v, and %v beside strangers", r.calls[0], r.calls[1])
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"syscall"
 	"time"
@@ -29,10 +30,7 @@ func (t *trial) schedule() []fault {
 	for i, small := range t.outsideFaults() {
 		all = slices.Insert(all, min(2*i, len(all)), small)
 	}
-	if t.only != nil {
-		all = slices.DeleteFunc(all, func(f fault) bool { return !t.only.MatchString(f.name) })
-	}
-	return all
+	return slices.DeleteFunc(all, func(f fault) bool { return !rig.Must(regexp.MatchString(t.only, f.name)) })
 }
 
 func (t *trial) outsideFaults() []fault {

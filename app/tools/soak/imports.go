@@ -29,12 +29,6 @@ func (o *tenant) importContacts(_ context.Context, n int) {
 		}
 	}
 
-	o.importFile(file, len(names), newIdempotencyKey())
-	o.record(func() { maps.Copy(o.imported, names) })
-}
-
-// importFile imports a file and waits for the end. Each line must be accounted for.
-func (o *tenant) importFile(file string, lines int, key string) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	part, _ := form.CreateFormFile("file", "people.csv") // a buffer takes everything
@@ -47,7 +41,7 @@ func (o *tenant) importFile(file string, lines int, key string) {
 		Lines, Created, Updated, Unchanged, Failed int
 	}
 	o.call(rig.Request{
-		Method: "POST", Path: path, Body: body.String(), IdempotencyKey: key, ContentType: form.FormDataContentType(),
+		Method: "POST", Path: path, Body: body.String(), IdempotencyKey: newIdempotencyKey(), ContentType: form.FormDataContentType(),
 	}, &i)
 
 	began := time.Now()
@@ -57,8 +51,10 @@ func (o *tenant) importFile(file string, lines int, key string) {
 		time.Sleep(100 * time.Millisecond)
 		o.get(path+"/"+i.ID, &i)
 	}
+	lines := len(names) // each must be accounted for
 	rig.Require(i.Status == "completed" && i.Lines == lines && i.Created+i.Updated+i.Unchanged == lines && i.Failed == 0,
 		"an import of %d lines ended as %+v", lines, i)
+	o.record(func() { maps.Copy(o.imported, names) })
 }
 
 func (o *tenantAudit) auditImports() {

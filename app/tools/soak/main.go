@@ -15,20 +15,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"regexp"
 	"time"
 
 	"confab/app/tools/rig"
 )
-
-// slowestKill is how long a kill and the start after it take at most, on a busy machine.
-const slowestKill = 5 * time.Second
-
-// restoring is how many times as long it takes to restore the replica elsewhere, too.
-const restoring = 6
-
-// usualKill is how long they take.
-const usualKill = 500 * time.Millisecond
 
 func main() {
 	rig.Main("soak", map[string]func([]string){}, func() {
@@ -48,10 +38,7 @@ func parseFlags() options {
 	flag.BoolVar(&o.people, "people", true, "let people work in browsers, if there is one")
 	flag.IntVar(&o.kills, "kills", 0, "do nothing but kill the server this often, as fast as it starts again, instead of -length")
 	flag.BoolVar(&o.replica, "replica", false, "keep a replica and media in object storage, which fails at times, and lose the machine")
-	flag.Func("only", "play only the faults whose names match this `pattern`", func(text string) (err error) {
-		o.only, err = regexp.Compile(text)
-		return err
-	})
+	flag.StringVar(&o.only, "only", "", "play only the faults whose names match this `pattern`")
 	flag.Parse()
 
 	if o.rate == 0 {
@@ -63,9 +50,9 @@ func parseFlags() options {
 		}
 	}
 	if o.kills > 0 {
-		o.length = time.Duration(o.kills) * slowestKill
+		o.length = time.Duration(o.kills) * 5 * time.Second // at most, on a busy machine
 		if o.replica {
-			o.length *= restoring
+			o.length *= 6 // each time it is restored elsewhere
 		}
 	}
 	return o

@@ -9,9 +9,8 @@ import (
 	"confab/app/tools/rig"
 )
 
-const sendersAtOnce = 8
-
-const people = 3000
+// sendersAtOnce is how many clients of a tenant send, and people to how many.
+const sendersAtOnce, people = 8, 3000
 
 // person returns the phone number of one of them. Each tenant has its own people.
 func (o *tenant) person() string {

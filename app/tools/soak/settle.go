@@ -112,15 +112,12 @@ func (t *trial) work() (all []job) {
 	return slices.DeleteFunc(all, func(j job) bool { return j.State == "failed" || !slices.Contains(workKinds, j.Kind) })
 }
 
-// lateAfter is longer than any pause before another try.
-const lateAfter = 3 * time.Minute
-
 // hurryLateJobs reports the jobs that wait for a time to which only a wrong clock has
 // put them, and lets them run now, as an administrator would do: so the rest of the
 // audit still means something.
 func (t *trial) hurryLateJobs() {
 	for _, j := range t.work() {
-		if j.State != "due" || time.Until(j.DueAt) < lateAfter {
+		if j.State != "due" || time.Until(j.DueAt) < 3*time.Minute { // longer than any pause before another try
 			continue
 		}
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"sync"
@@ -19,11 +18,11 @@ type options struct {
 	self     rig.Program // this program, for the processes beside it
 	length   time.Duration
 	rate     float64
-	only     *regexp.Regexp // of the faults to play; nil for all
-	people   bool           // let people work in browsers, if there is one
-	replica  bool           // keep a replica and media in object storage
-	kills    int            // how often the server is killed, in a trial that does nothing else; 0 for any other
-	hasClock bool           // the server's clock can be set: it was built with the tag trial
+	only     string // pattern of the faults to play
+	people   bool   // let people work in browsers, if there is one
+	replica  bool   // keep a replica and media in object storage
+	kills    int    // how often the server is killed, in a trial that does nothing else; 0 for any other
+	hasClock bool   // the server's clock can be set: it was built with the tag trial
 }
 
 // trial is one run: the processes, the tenants, and what was recorded.
@@ -56,7 +55,11 @@ func soak(o options) *report {
 		}
 	})
 
-	err := rig.Catch(t.run)
+	err := rig.Catch(func() {
+		for _, step := range []func(){t.prepare, t.openConsoles, t.runTraffic, t.settle, t.audit} {
+			step()
+		}
+	})
 	t.keep = err != nil || t.report.failed()
 	rig.Clean()
 	rig.Require(err == nil, "%w\n%s", err, keptIn(t.dir))
@@ -64,14 +67,6 @@ func soak(o options) *report {
 		t.report.keptDir = t.dir
 	}
 	return t.report
-}
-
-func (t *trial) run() {
-	t.prepare()
-	t.openConsoles()
-	t.runTraffic()
-	t.settle()
-	t.audit()
 }
 
 func keptIn(dir string) string {
@@ -99,7 +94,7 @@ func (t *trial) reconcileWindow() time.Duration {
 	if t.kills > 0 {
 		// A server that lives for a moment hears little, and the provider doubles its waits:
 		// the last one is as long as all the killing was.
-		return max(time.Minute, time.Duration(t.kills)*usualKill)
+		return max(time.Minute, time.Duration(t.kills)*500*time.Millisecond)
 	}
 	return min(max(15*time.Second, t.length/5), 2*time.Minute)
 }
