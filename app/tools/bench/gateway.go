@@ -72,10 +72,7 @@ func (s *server) addPaused(provider *rig.Simulator) (number string) {
 
 func (s *server) awaitQueued(number string, count int) {
 	pollDatabase(s.db, 20*time.Millisecond, func(rx *storage.Rx) (bool, error) {
-		account, err := rx.AccountByNumber(number)
-		if err != nil {
-			return false, err
-		}
+		account := rig.Must(rx.AccountByNumber(number))
 		queued, _, err := rx.Messages(account.ID, storage.MessageFilter{Status: storage.MessageQueued}, storage.First, count)
 		return len(queued) >= count, err
 	})
