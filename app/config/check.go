@@ -34,7 +34,6 @@ var (
 	errPlanName = errors.New("a plan's name must have 1 to 50 characters of a-z, 0-9 and _")
 )
 
-// check returns an error for a wrong value.
 type check func(value any) error
 
 // checks has the rules about the value of one setting, by its pattern. A setting without
@@ -238,7 +237,6 @@ func notEmpty(s string) error {
 	return nil
 }
 
-// matching is a rule for texts that match a pattern.
 func matching(pattern *regexp.Regexp, problem string) func(string) error {
 	return func(s string) error {
 		if pattern.MatchString(s) {

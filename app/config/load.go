@@ -37,11 +37,15 @@ type Sources struct {
 // Its error joins an Error for each setting that cannot be used, in any layer,
 // whether or not a later layer replaces it.
 func Load(from Sources) (Config, error) {
-	content, err := from.readFile()
-	if err != nil {
-		return Config{}, err
+	var content []byte
+	if from.File != "" {
+		var err error
+		content, err = os.ReadFile(from.File)
+		if err != nil && (from.FileRequired || !errors.Is(err, fs.ErrNotExist)) {
+			return Config{}, fmt.Errorf("read settings: %w", err)
+		}
 	}
-	return load(from, content)
+	return load(from, bytes.TrimPrefix(content, []byte("\ufeff"))) // the byte order mark of some editors
 }
 
 func load(from Sources, content []byte) (Config, error) {
@@ -56,7 +60,13 @@ func load(from Sources, content []byte) (Config, error) {
 		return Config{}, err
 	}
 	unknown := l.loadEnvironment(from.Environ)
-	l.loadFlags(from.Flags, from.FlagKeys)
+	if from.Flags != nil {
+		from.Flags.Visit(func(f *pflag.Flag) { // only those that were given
+			if key := from.FlagKeys[f.Name]; key != "" {
+				l.set(key, textValue(f.Value.String()), "--"+f.Name)
+			}
+		})
+	}
 
 	// The rules between settings are checked only if each is valid by itself.
 	if len(l.problems) > 0 {
@@ -69,22 +79,6 @@ func load(from Sources, content []byte) (Config, error) {
 	}
 	cfg.UnknownVariables = unknown
 	return cfg, nil
-}
-
-// readFile returns the text of the file, without the byte order mark of some editors.
-func (from Sources) readFile() ([]byte, error) {
-	if from.File == "" {
-		return nil, nil
-	}
-
-	content, err := os.ReadFile(from.File)
-	if errors.Is(err, fs.ErrNotExist) && !from.FileRequired {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read settings: %w", err)
-	}
-	return bytes.TrimPrefix(content, []byte("\ufeff")), nil
 }
 
 func (from Sources) defaults() Config {
@@ -139,7 +133,11 @@ func (l *loader) readTable(table map[string]any, prefix, file string) {
 			l.addPlan(key)
 			l.readTable(sub, key+".", file)
 		default:
-			l.addUnknownKey(key, file)
+			problem := "unknown key"
+			if meant := closestKey(key, l.types); meant != "" {
+				problem += ", did you mean " + meant + "?"
+			}
+			l.addProblem(&Error{Key: key, Origin: file, Problem: problem})
 		}
 	}
 }
@@ -165,7 +163,6 @@ func (l *loader) set(key string, raw any, origin string) {
 	l.addPlan(key)
 }
 
-// isSection reports whether a key is a table of settings, such as server.
 func (l *loader) isSection(key string) bool {
 	section := pattern(key) + "."
 	for known := range l.types {
@@ -184,14 +181,6 @@ func (l *loader) addPlan(key string) {
 }
 
 func (l *loader) addProblem(err *Error) { l.problems = append(l.problems, err) }
-
-func (l *loader) addUnknownKey(key, origin string) {
-	problem := "unknown key"
-	if meant := closestKey(key, l.types); meant != "" {
-		problem += ", did you mean " + meant + "?"
-	}
-	l.addProblem(&Error{Key: key, Origin: origin, Problem: problem})
-}
 
 // build applies the collected values to the defaults, and checks the rules between settings.
 func (l *loader) build(cfg Config) (Config, error) {
@@ -233,7 +222,6 @@ const variablePrefix = "CONFAB_"
 // underscores itself: the last two separate it from the setting.
 var planVariable = regexp.MustCompile(`^CONFAB_PLANS__([A-Z0-9_]{1,50})__([A-Z_]+)$`)
 
-// loadFile reads the TOML file, the first layer.
 func (l *loader) loadFile(path string, content []byte) error {
 	layer := koanf.New(".")
 	if err := layer.Load(rawbytes.Provider(content), toml.Parser()); err != nil {
@@ -303,17 +291,4 @@ var reservedVariables = []string{
 	"CONFAB_BASE_URL", "CONFAB_API_KEY", "CONFAB_PHONE_NUMBER_ID", "CONFAB_SIMULATOR_URL", "CONFAB_WEBHOOK_SECRET",
 	// secrets of 'confab simulator' and 'confab trigger'
 	"CONFAB_APP_SECRET", "CONFAB_VERIFY_TOKEN", "CONFAB_ACCESS_TOKEN", "CONFAB_CONTROL_TOKEN",
-}
-
-// loadFlags reads the flags that were given, the last layer.
-func (l *loader) loadFlags(set *pflag.FlagSet, keys map[string]string) {
-	if set == nil {
-		return
-	}
-
-	set.Visit(func(f *pflag.Flag) {
-		if key := keys[f.Name]; key != "" {
-			l.set(key, textValue(f.Value.String()), "--"+f.Name)
-		}
-	})
 }

@@ -31,7 +31,6 @@ func eachSetting(v reflect.Value, prefix string, visit func(key string, field re
 	}
 }
 
-// settingTypes has the type of every setting by its pattern.
 func settingTypes() map[string]reflect.Type {
 	types := map[string]reflect.Type{}
 	all := Config{Plans: map[string]Plan{"*": {}}}
