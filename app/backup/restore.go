@@ -118,14 +118,8 @@ func (o RestoreOptions) into(fill func(temp string) (Manifest, error)) (out Rest
 	if out.KeyChecked, err = o.checkDatabase(temp); err != nil {
 		return out, err
 	}
-	if err := holdBack(filepath.Join(temp, archiveDatabase)); err != nil {
-		return out, err
-	}
-	return out, o.moveIntoPlace(temp)
-}
 
-// holdBack changes a database so that it can be served in place of the one that it was.
-func holdBack(database string) error {
+	// It is to be served in place of the one that it was.
 	for _, change := range []func(path string) error{
 		// Those signed in or invited when the backup was made may not be any more.
 		storage.ForgetSignIns,
@@ -135,11 +129,11 @@ func holdBack(database string) error {
 		// Messages that should have been sent since must not go out late, by themselves.
 		storage.HoldRestored,
 	} {
-		if err := change(database); err != nil {
-			return err
+		if err := change(filepath.Join(temp, archiveDatabase)); err != nil {
+			return out, err
 		}
 	}
-	return nil
+	return out, o.moveIntoPlace(temp)
 }
 
 type unpacker struct {
@@ -204,7 +198,6 @@ func (u *unpacker) extractMedia(name string, content io.Reader) error {
 	return nil
 }
 
-// extract writes one file, which must not exist yet.
 func (u *unpacker) extract(name string, content io.Reader) (File, error) {
 	if err := u.root.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return File{}, u.Dir.NotWritable(err)
