@@ -170,7 +170,6 @@ func (d Dir) PublicURL(ctx context.Context, settings config.Config) string {
 	return settings.PublicURL()
 }
 
-// askAddress asks the server that runs on the directory, if one does, for its address.
 func (d Dir) askAddress(ctx context.Context) (at ServerAddress, ok bool) {
 	ok, err := d.Ask(ctx, CommandAddress, &at)
 	return at, ok && err == nil
@@ -188,7 +187,6 @@ func (d Dir) Ask(ctx context.Context, command string, answer any) (ok bool, err 
 	return err == nil, err
 }
 
-// decodeInto reads an answer that is one small object.
 func decodeInto(answer any) func(io.Reader) error {
 	return func(text io.Reader) error { return json.NewDecoder(io.LimitReader(text, 1<<16)).Decode(answer) }
 }

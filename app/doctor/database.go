@@ -136,7 +136,6 @@ func (e *examination) checkClock(ctx context.Context) {
 	}
 }
 
-// checkPlans looks for organizations whose plan the settings do not have.
 func (e *examination) checkPlans(ctx context.Context) {
 	orgs, ok := query(ctx, e, "plans", (*storage.Rx).Organizations)
 	if !ok {

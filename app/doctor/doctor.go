@@ -40,7 +40,6 @@ type Options struct {
 	Free func(dir string) (free, total uint64, err error)
 }
 
-// networkTime limits one request over the network.
 const networkTime = 10 * time.Second
 
 // examination is one run of all checks. The first checks fill in what the later ones need.

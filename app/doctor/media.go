@@ -61,7 +61,6 @@ func (e *examination) storedSizes(ctx context.Context) (map[string]int64, error)
 	return sizes, err
 }
 
-// checkMedia checks that every row has its media file, and every file a row.
 func (e *examination) checkMedia(ctx context.Context) {
 	stored, err := e.storedSizes(ctx)
 	if err != nil {

@@ -331,5 +331,4 @@ func (e *examination) checkNumberHealth(ctx context.Context, client *provider.Cl
 // paymentProblem is the code of an account that cannot pay.
 const paymentProblem = 141006
 
-// words writes a word of the provider as others are written.
 func words(constant string) string { return strings.ToLower(strings.ReplaceAll(constant, "_", " ")) }

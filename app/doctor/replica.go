@@ -91,7 +91,6 @@ func replicaFigures(s replica.Status) string {
 		count(s.BacklogBytes, "byte waits", "bytes wait"), verified)
 }
 
-// sentence begins a text with a capital letter.
 func sentence(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }

@@ -82,7 +82,6 @@ func (e *examination) checkPublicName(ctx context.Context) {
 	}
 }
 
-// checkPublicURL asks the server by its public URL, as others do.
 func (e *examination) checkPublicURL(ctx context.Context) {
 	public, err := url.Parse(e.config.PublicURL())
 	if err != nil {

@@ -91,7 +91,6 @@ func isLoopback(address string) bool {
 	return isLoopbackHost(host)
 }
 
-// hostOf is the host in a URL; "" where there is none.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
