@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -82,7 +81,16 @@ func (e *env) quickRepliesDelete() *cobra.Command {
 			if err != nil {
 				return done, err
 			}
-			q, err := chooseQuickReply(&tx.Rx, found, args[0], org)
+			o, err := optionalOrganization(&tx.Rx, org)
+			if err != nil {
+				return done, err
+			}
+			if o.ID != 0 {
+				found = slices.DeleteFunc(found, func(q storage.QuickReply) bool { return q.OrganizationID != o.ID })
+			}
+
+			q, err := theOnly(found, func(q storage.QuickReply) string { return q.ID },
+				"there is no quick reply "+args[0], "several quick replies have the shortcut "+args[0]+": ")
 			if err != nil {
 				return done, err
 			}
@@ -93,30 +101,6 @@ func (e *env) quickRepliesDelete() *cobra.Command {
 
 	optionalOrg(cmd, &org)
 	return cmd
-}
-
-// chooseQuickReply is the only one of those that an argument may mean.
-func chooseQuickReply(rx *storage.Rx, found []storage.QuickReply, arg, org string) (storage.QuickReply, error) {
-	if org != "" {
-		o, err := organization(rx, org)
-		if err != nil {
-			return storage.QuickReply{}, err
-		}
-		found = slices.DeleteFunc(found, func(q storage.QuickReply) bool { return q.OrganizationID != o.ID })
-	}
-
-	switch len(found) {
-	case 0:
-		return storage.QuickReply{}, fmt.Errorf("there is no quick reply %s", arg)
-	case 1:
-		return found[0], nil
-	}
-
-	var ids []string
-	for _, q := range found {
-		ids = append(ids, q.ID)
-	}
-	return storage.QuickReply{}, fmt.Errorf("several quick replies have the shortcut %s: %s", arg, strings.Join(ids, ", "))
 }
 
 // plainError is an error of the API as a sentence, without its code. The field that it

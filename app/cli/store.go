@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -128,7 +129,6 @@ type written struct {
 	view  any // with --json
 }
 
-// auditEntry is what the audit log says of a command.
 type auditEntry struct {
 	organization                 int64
 	action, targetType, targetID string
@@ -237,7 +237,6 @@ func ifMissing(err error, format string, args ...any) error {
 	return err
 }
 
-// organization finds an organization by the id that a flag or argument gave.
 func organization(rx *storage.Rx, id string) (storage.Organization, error) {
 	o, err := rx.Organization(id)
 	return o, notFound(err, "organization", id)
@@ -267,4 +266,20 @@ func onlyOrganization(rx *storage.Rx, id string) (storage.Organization, error) {
 		return storage.Organization{}, errors.New("there are several organizations: choose one with --org")
 	}
 	return all[0], nil
+}
+
+// theOnly is the one thing that was found; where there are several, the error ends with their ids.
+func theOnly[T any](found []T, id func(T) string, none, several string) (one T, err error) {
+	switch len(found) {
+	case 0:
+		return one, errors.New(none)
+	case 1:
+		return found[0], nil
+	}
+
+	var ids []string
+	for _, one := range found {
+		ids = append(ids, id(one))
+	}
+	return one, errors.New(several + strings.Join(ids, ", "))
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +41,6 @@ func (e *env) users() *cobra.Command {
 		disable, enable, e.usersSessions(), signOut, e.usersLink(), unlink, resetFactors)
 }
 
-// userView is a person as the console shows it, with its organization.
 type userView struct {
 	api.PersonView
 	OrganizationID string `json:"organization_id"`
@@ -157,20 +155,11 @@ func user(rx *storage.Rx, idOrEmail string) (storage.User, error) {
 	}
 
 	found, err := rx.UsersByEmail(idOrEmail)
-	switch {
-	case err != nil:
+	if err != nil {
 		return storage.User{}, err
-	case len(found) == 0:
-		return storage.User{}, fmt.Errorf("there is no user %s", idOrEmail)
-	case len(found) == 1:
-		return found[0], nil
 	}
-
-	var ids []string
-	for _, u := range found {
-		ids = append(ids, u.ID)
-	}
-	return storage.User{}, fmt.Errorf("several users have the address %s: choose one by id: %s", idOrEmail, strings.Join(ids, ", "))
+	return theOnly(found, func(u storage.User) string { return u.ID },
+		"there is no user "+idOrEmail, "several users have the address "+idOrEmail+": choose one by id: ")
 }
 
 // runUserChange makes the RunE of a command that changes the person of its argument.
@@ -219,7 +208,6 @@ func (e *env) usersSet() *cobra.Command {
 	return cmd
 }
 
-// userChange is a command that changes a person by edit, without flags.
 func (e *env) userChange(verb, short, action string, edit func(*storage.Tx, *storage.User) error) *cobra.Command {
 	return &cobra.Command{
 		Use:     verb + " USER",
