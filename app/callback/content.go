@@ -128,9 +128,6 @@ func readContext(m provider.Message, raw json.RawMessage) json.RawMessage {
 		return context
 	}
 
-	id, err := json.Marshal(m.Context.ID)
-	if err != nil {
-		return context // cannot happen: a string can always be encoded
-	}
+	id, _ := json.Marshal(m.Context.ID) // a string can always be encoded
 	return provider.SetMember(context, "message_id", id)
 }

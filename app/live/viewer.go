@@ -100,9 +100,6 @@ func (v *viewer) AppendEnding(b []byte) []byte {
 }
 
 func appendNotice(b []byte, name string, data any) []byte {
-	text, err := json.Marshal(data)
-	if err != nil {
-		return b // texts can always be written
-	}
+	text, _ := json.Marshal(data) // texts can always be written
 	return stream.AppendNotice(b, name, text)
 }
