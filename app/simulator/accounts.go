@@ -6,11 +6,6 @@ const (
 	maxOverride = 200
 )
 
-func (w *world) accountIDs() []string {
-	all := inOrder(w.Accounts, func(a *account) int64 { return a.Order })
-	return viewsOf(all, func(a *account) string { return a.ID })
-}
-
 // getAccount handles GET /{waba_id}.
 func (s *Server) getAccount(c *call) (any, error) {
 	a := s.world.Accounts[c.id]

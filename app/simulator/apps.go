@@ -45,7 +45,7 @@ func (s *Server) listSubscriptions(c *call) (any, error) {
 	if len(names) == 0 {
 		names = callbackFields
 	}
-	fields := viewsOf(names, func(name string) object { return object{"name": name, "version": s.settings.WebhookVersion} })
+	fields := viewsOf(names, func(name string) object { return object{"name": name, "version": s.world.Settings.WebhookVersion} })
 	return object{"data": []object{{
 		"object": "whatsapp_business_account", "callback_url": hook.URL, "active": true, "fields": fields,
 	}}}, nil

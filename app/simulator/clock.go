@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -49,8 +48,6 @@ func (s *Server) controlMoveClock(c *controlCall) (any, error) {
 
 const day = 24 * time.Hour
 
-var errNoDuration = errors.New("no duration")
-
 // advance reads by how much the clock is to be moved.
 func (c *controlCall) advance() (time.Duration, error) {
 	text, isText := c.in["advance"].(string)
@@ -73,10 +70,10 @@ func parseSpan(text string) (time.Duration, error) {
 		return time.ParseDuration(text)
 	}
 	n, err := strconv.Atoi(days)
-	if err != nil || n > 1e5 || n < -1e5 {
-		return 0, errNoDuration
+	if n > 1e5 || n < -1e5 {
+		err = strconv.ErrRange
 	}
-	return time.Duration(n) * day, nil
+	return time.Duration(n) * day, err
 }
 
 // holdEvents makes the events wait that are due later than a time; 0 lets them all run again.

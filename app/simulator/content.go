@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -82,7 +83,8 @@ func (s *Server) checkSource(d *draft, path, kind string, content object) error 
 	if m == nil || m.Number != d.Number {
 		return notValid("Media with ID %s does not exist or was not uploaded for this phone number.", id)
 	}
-	if !m.canBeSentAs(kind) {
+	base, _, _ := strings.Cut(m.Mime, ";")
+	if kind != "document" && kindOfMime(base).kind != kind { // anything may go as a document
 		return refuseWith(codeMediaUpload, "Media of type %s cannot be sent as %s.", m.Mime, kind)
 	}
 	return nil

@@ -231,18 +231,15 @@ func (c *call) write(status int, view any) {
 		body = []byte(`{"error":{"message":"(#131000) Something went wrong","type":"OAuthException","code":131000,"fbtrace_id":"A"}}`)
 	}
 
-	h := c.w.Header()
-	h["Content-Type"] = jsonContent
+	c.w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	if c.version != "" {
-		h["Facebook-Api-Version"] = []string{c.version}
+		c.w.Header().Set("Facebook-Api-Version", c.version)
 	}
 
 	c.answerStatus, c.answerBody = status, body
 	c.w.WriteHeader(status)
 	c.w.Write(body)
 }
-
-var jsonContent = []string{"application/json; charset=UTF-8"}
 
 // fail writes an error in its envelope.
 func (c *call) fail(err error) {

@@ -78,12 +78,12 @@ func (s *Server) controlIdentity(c *controlCall) (any, error) {
 
 	before := *user
 	after := firstOf(waID(phone), before.Phone)
-	s.world.People.change(user, after, firstOf(bsuid, newBSUID(after)))
+	s.world.People.change(user, after, firstOf(bsuid, countryOf(after)+"."+randomDigits(16)))
 	s.publishPerson(user)
 
 	for _, n := range s.numbersWrittenTo(user) {
 		moved := phone != "" && before.Phone != "" && after != before.Phone
-		if s.settings.sinceOctober(s.now()) {
+		if s.world.Settings.sinceOctober(s.now()) {
 			s.queueIdentityChange(n, &before, user, moved)
 			continue
 		}

@@ -70,13 +70,6 @@ func kindOfMime(kind string) mediaKind {
 	return mediaKind{"document", maxMedia}
 }
 
-// canBeSentAs reports whether the file may be sent as a type of message. Anything
-// may go as a document.
-func (m *media) canBeSentAs(kind string) bool {
-	base, _, _ := strings.Cut(m.Mime, ";")
-	return kind == "document" || kindOfMime(base).kind == kind
-}
-
 // uploadMedia handles POST /{phone_number_id}/media.
 func (s *Server) uploadMedia(c *call) (any, error) {
 	if c.file == nil {
@@ -205,7 +198,7 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 	defer func() { s.recordCall(c.record(), began, nil) }()
 
 	s.mu.Lock()
-	m, open := s.world.Media[q.Get("mid")], s.settings.OpenDownloads
+	m, open := s.world.Media[q.Get("mid")], s.world.Settings.OpenDownloads
 	s.mu.Unlock()
 	if !open && c.authenticate() != nil {
 		c.fail(invalidToken())

@@ -264,7 +264,7 @@ func (s *Server) accept(c *call, d *draft) error {
 	}
 
 	// A message that was refused above does not count against the limits.
-	if err := s.limits.allow(time.Now(), &s.settings, c.id, d.party()); err != nil {
+	if err := s.limits.allow(time.Now(), &s.world.Settings, c.id, d.party()); err != nil {
 		return err
 	}
 
@@ -296,7 +296,7 @@ func (s *Server) predictFailure(c *call, d *draft) {
 	// The reasons above come first; these apply where there is none of them.
 	switch {
 	case d.failure != nil:
-	case d.Type != "template" && s.settings.ServiceWindow && !d.Free:
+	case d.Type != "template" && s.world.Settings.ServiceWindow && !d.Free:
 		d.failure = new(codeOutsideWindow)
 	case d.Category == "marketing" && user != nil && user.Stopped:
 		d.failure = new(codeMarketingStopped)

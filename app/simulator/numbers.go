@@ -73,7 +73,7 @@ func (s *Server) viewNumber(c *call, n *number) object {
 	}
 
 	account := object{"entity_type": "WABA", "id": n.Account, "can_send_message": "AVAILABLE"}
-	if !s.settings.PaymentMethod {
+	if !s.world.Settings.PaymentMethod {
 		account["can_send_message"] = "LIMITED"
 		account["errors"] = []object{{
 			"error_code": 141006, "error_description": "There is no valid payment method.",
@@ -89,10 +89,10 @@ func (s *Server) viewNumber(c *call, n *number) object {
 		"id": n.ID, "display_phone_number": display(n.Phone), "verified_name": n.Name,
 		"quality_rating": "GREEN", "quality_score": object{"score": "GREEN"},
 		"status": n.Status, "code_verification_status": n.CodeStatus,
-		"name_status": s.settings.NameStatus, "new_name_status": "NONE", "account_mode": "LIVE",
+		"name_status": s.world.Settings.NameStatus, "new_name_status": "NONE", "account_mode": "LIVE",
 		"platform_type": "CLOUD_API", "throughput": object{"level": level},
 		"is_on_biz_app": n.OnBizApp, "is_official_business_account": false, "is_pin_enabled": n.PIN != "",
-		"messaging_limit_tier": s.settings.MessagingLimit, "whatsapp_business_manager_messaging_limit": s.settings.MessagingLimit,
+		"messaging_limit_tier": s.world.Settings.MessagingLimit, "whatsapp_business_manager_messaging_limit": s.world.Settings.MessagingLimit,
 		"last_onboarded_time":   time.UnixMilli(n.Onboarded).UTC().Format("2006-01-02T15:04:05+0000"),
 		"webhook_configuration": hooks,
 		"health_status": object{"can_send_message": canSend, "entities": []object{

@@ -212,9 +212,6 @@ func bsuidFor(phone string) string {
 	return countryOf(phone) + "." + strconv.FormatUint(1_000_000_000_000_000+n, 10)
 }
 
-// newBSUID makes up an id that is not tied to a number.
-func newBSUID(phone string) string { return countryOf(phone) + "." + randomDigits(16) }
-
 // dialCodes maps some country codes to the countries that begin a BSUID.
 var dialCodes = map[string]string{
 	"1": "US", "20": "EG", "27": "ZA", "31": "NL", "33": "FR", "34": "ES", "39": "IT", "41": "CH", "43": "AT",

@@ -49,7 +49,6 @@ type Server struct {
 	// encoded, written or posted under it, but for small chunks of a save.
 	mu       sync.Mutex
 	world    world
-	settings Settings
 	messages messageLog
 	timeline timeline
 	outbox   outbox
@@ -81,7 +80,6 @@ func New(opt Options) (*Server, error) {
 
 	s := &Server{
 		opt: opt, log: opt.Log, blobs: store,
-		settings: defaultSettings(),
 		messages: newMessageLog(opt.MaxMessages),
 		outbox:   newOutbox(),
 		limits:   limits{},

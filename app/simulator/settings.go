@@ -81,6 +81,7 @@ func (s *Settings) check() error {
 	}
 
 	s.TemplateVerdict = strings.ToUpper(s.TemplateVerdict)
+	_, noDate := time.Parse(time.DateOnly, s.AsOf)
 	switch {
 	case s.TemplateVerdict != statusApproved && s.TemplateVerdict != statusRejected && s.TemplateVerdict != statusPending:
 		return invalid("template_verdict", "must be APPROVED, REJECTED or PENDING")
@@ -88,17 +89,12 @@ func (s *Settings) check() error {
 		return invalid("messages_per_second", "must not be negative")
 	case !versionSegment.MatchString(s.WebhookVersion):
 		return invalid("webhook_version", "must look like v24.0")
-	case s.AsOf != "" && !isDate(s.AsOf):
+	case s.AsOf != "" && noDate != nil:
 		return invalid("as_of", "must be a date such as 2026-09-30, or empty")
 	case s.ServiceAllowance < 0:
 		return invalid("service_allowance", "must not be negative")
 	}
 	return nil
-}
-
-func isDate(text string) bool {
-	_, err := time.Parse(time.DateOnly, text)
-	return err == nil
 }
 
 // sinceOctober reports whether the provider is played as it is since October 2026.
@@ -117,7 +113,7 @@ func (s *Settings) includeConversations() bool {
 func (s *Server) Settings() Settings {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.settings
+	return s.world.Settings
 }
 
 // SetSettings changes how the world behaves from now on.
@@ -140,7 +136,7 @@ func (s *Server) controlPatchSettings(c *controlCall) (any, error) {
 
 	// A copy, down to what the settings point to: a decoder writes through pointers.
 	var settings Settings
-	if err := errors.Join(throughJSON(s.settings, &settings), c.decode(&settings)); err != nil {
+	if err := errors.Join(throughJSON(s.world.Settings, &settings), c.decode(&settings)); err != nil {
 		return nil, err
 	}
 	if err := settings.check(); err != nil {
@@ -153,7 +149,7 @@ func (s *Server) controlPatchSettings(c *controlCall) (any, error) {
 
 // applySettings puts settings into force, with fresh limits.
 func (s *Server) applySettings(settings Settings) {
-	s.settings = settings
+	s.world.Settings = settings
 	s.limits = limits{}
 	s.markDirty()
 	s.publish("settings", func() any { return settings })

@@ -43,16 +43,6 @@ const (
 	saveChunk = 100
 )
 
-// head is the first record.
-type head struct {
-	Version  int              `json:"version"`
-	Creds    Credentials      `json:"creds"`
-	Hook     appHook          `json:"hook"`
-	Settings Settings         `json:"settings"`
-	Deleted  map[string]int64 `json:"deleted,omitempty"`
-	Order    int64            `json:"order"`
-}
-
 // savedKind is one kind of record: all of them, and how one is put back.
 type savedKind struct {
 	name    string
@@ -60,12 +50,13 @@ type savedKind struct {
 	restore func(json.RawMessage) error
 }
 
-// savedKinds lists all that is saved after the head.
+// savedKinds lists all that is saved.
 func (s *Server) savedKinds() []savedKind {
 	w := &s.world
 	scheduled := slices.DeleteFunc(slices.Clone(s.timeline.events), func(e *event) bool { return e.retry != nil })
 
 	return []savedKind{
+		{"head", []any{&w.head}, s.restoreHead},
 		savedAs("token", maps.Values(w.Tokens), func(t *token) { w.Tokens[t.Token] = t }),
 		savedAs("code", maps.Values(w.Codes), func(c *signupCode) { w.Codes[c.Code] = c }),
 		savedAs("account", maps.Values(w.Accounts), func(a *account) { w.Accounts[a.ID] = a }),
@@ -154,14 +145,10 @@ func (s *Server) save() error {
 // dump writes all records, taking the lock for a chunk at a time.
 func (s *Server) dump(w io.Writer) error {
 	s.mu.Lock()
-	first := head{
-		Version: stateVersion, Creds: s.world.Creds, Hook: s.world.Hook, Settings: s.settings,
-		Deleted: maps.Clone(s.world.Deleted), Order: s.world.NextOrder,
-	}
 	kinds := s.savedKinds()
 	s.mu.Unlock()
 
-	for _, kind := range slices.Insert(kinds, 0, savedKind{name: "head", all: []any{first}}) {
+	for _, kind := range kinds {
 		for chunk := range slices.Chunk(kind.all, saveChunk) {
 			var lines bytes.Buffer
 			enc := json.NewEncoder(&lines)
@@ -255,7 +242,7 @@ func (s *Server) loadState() error {
 	}
 	defer f.Close()
 
-	restore := map[string]func(json.RawMessage) error{"head": s.restoreHead}
+	restore := map[string]func(json.RawMessage) error{}
 	for _, kind := range s.savedKinds() {
 		restore[kind.name] = kind.restore
 	}
@@ -282,19 +269,14 @@ func (s *Server) loadState() error {
 }
 
 func (s *Server) restoreHead(b json.RawMessage) error {
-	h := head{Settings: defaultSettings()}
+	h := newWorld(s.nowMS).head
 	if err := json.Unmarshal(b, &h); err != nil {
 		return err
 	}
-
 	if h.Version != stateVersion {
 		return fmt.Errorf("it has version %d but this build knows only %d", h.Version, stateVersion)
 	}
-
-	s.world.Creds, s.world.Hook, s.settings, s.world.NextOrder = h.Creds, h.Hook, h.Settings, h.Order
-	if h.Deleted != nil {
-		s.world.Deleted = h.Deleted
-	}
+	s.world.head = h
 	return nil
 }
 

@@ -72,7 +72,7 @@ var progress = map[string]int{"sent": 1, "delivered": 2, "read": 3}
 func (s *Server) reportStatus(m *message, name string, code int) {
 	n := s.world.Numbers[m.Number]
 	s.charge(m, n)
-	if m.Charged && !s.settings.PaymentMethod && (name == "delivered" || name == "read") {
+	if m.Charged && !s.world.Settings.PaymentMethod && (name == "delivered" || name == "read") {
 		return // it was accepted, and nobody hears of it again
 	}
 
@@ -116,7 +116,7 @@ func (s *Server) statusValue(m *message, name string, code int) value {
 	if name == "sent" || (name == "delivered" || name == "read") && !m.Priced {
 		reported.Pricing = s.pricing(m)
 	}
-	if s.settings.includeConversations() {
+	if s.world.Settings.includeConversations() {
 		reported.Conversation = m.conversation(name, now)
 	}
 	return v
@@ -133,10 +133,10 @@ func contactsOf(user *person) []contact {
 
 // charge decides once whether a service message is beyond those that are free.
 func (s *Server) charge(m *message, n *number) {
-	if m.Counted || m.Category != "" || !s.settings.sinceOctober(s.now()) {
+	if m.Counted || m.Category != "" || !s.world.Settings.sinceOctober(s.now()) {
 		return
 	}
-	m.Counted, m.Charged = true, n.countService(s.nowMS()) > s.settings.ServiceAllowance
+	m.Counted, m.Charged = true, n.countService(s.nowMS()) > s.world.Settings.ServiceAllowance
 }
 
 // pricing says what a message costs. Before October 2026 service messages were free, and
@@ -146,7 +146,7 @@ func (s *Server) pricing(m *message) *pricing {
 	category := firstOf(m.Category, "service")
 	p := &pricing{Billable: true, Model: "PMP", Type: "regular", Category: category}
 	free := category == "service" && !m.Charged
-	if !s.settings.sinceOctober(s.now()) {
+	if !s.world.Settings.sinceOctober(s.now()) {
 		free = category == "service" || category == "utility" && m.Free
 	}
 	if free {

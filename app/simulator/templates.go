@@ -194,8 +194,8 @@ func (s *Server) insertTemplate(t *template) {
 
 // scheduleReview schedules the verdict on a template, if there is to be one.
 func (s *Server) scheduleReview(t *template) {
-	if s.settings.TemplateVerdict != statusPending {
-		s.scheduleEvent(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
+	if s.world.Settings.TemplateVerdict != statusPending {
+		s.scheduleEvent(&event{Due: t.Updated + s.world.Settings.TemplateReviewMS, Template: t.ID})
 	}
 }
 

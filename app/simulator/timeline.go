@@ -106,7 +106,7 @@ func (s *Server) runEvent(e *event) {
 		}
 	case e.Template != "":
 		if t := s.world.Templates[e.Template]; t != nil && t.Status == statusPending {
-			s.review(t, s.settings.TemplateVerdict, "")
+			s.review(t, s.world.Settings.TemplateVerdict, "")
 		}
 	default:
 		if m := s.messages.byID[e.Message]; m != nil && s.personReports(m, e.Status) {
@@ -132,7 +132,7 @@ func (s *Server) personReports(m *message, status string) bool {
 // fetched where the settings ask for that.
 func (s *Server) schedule(d *draft) {
 	s.markDirty()
-	if d.failure == nil && d.link != "" && s.settings.FetchLinks && s.opt.FetchClient != nil && !s.closing {
+	if d.failure == nil && d.link != "" && s.world.Settings.FetchLinks && s.opt.FetchClient != nil && !s.closing {
 		s.work.Go(func() { s.fetchThenSchedule(d.message, d.link) })
 		return
 	}
@@ -140,7 +140,7 @@ func (s *Server) schedule(d *draft) {
 }
 
 func (s *Server) scheduleStatuses(m *message, failure *int) {
-	set := &s.settings
+	set := &s.world.Settings
 	step := func(status string, code int, after *int64) {
 		if after != nil {
 			s.scheduleEvent(&event{Due: m.At + *after, Message: m.ID, Status: status, Code: code})

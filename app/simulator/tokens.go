@@ -235,7 +235,8 @@ func (s *Server) debugToken(c *call) (any, error) {
 	// A token without accounts is good for all of them.
 	accounts := t.Accounts
 	if len(accounts) == 0 {
-		accounts = s.world.accountIDs()
+		all := inOrder(s.world.Accounts, func(a *account) int64 { return a.Order })
+		accounts = viewsOf(all, func(a *account) string { return a.ID })
 	}
 	scopes := t.Scopes
 	if len(scopes) == 0 {

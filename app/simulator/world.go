@@ -10,8 +10,7 @@ import (
 // world is all that the provider stores, apart from messages and pending
 // callbacks. Each record is a record of the state file.
 type world struct {
-	Creds     Credentials
-	Hook      appHook
+	head
 	Tokens    map[string]*token
 	Codes     map[string]*signupCode
 	Accounts  map[string]*account
@@ -21,15 +20,24 @@ type world struct {
 	Uploads   map[string]*upload
 	People    people
 	Faults    []*fault
-	Deleted   map[string]int64 // account/name/language of a deleted template → when it is free again
-	NextOrder int64            // lists are in the order of creation
+}
+
+// head is what there is one of.
+type head struct {
+	Version   int              `json:"version"` // of the state file
+	Creds     Credentials      `json:"creds"`
+	Hook      appHook          `json:"hook"`
+	Settings  Settings         `json:"settings"`
+	Deleted   map[string]int64 `json:"deleted,omitempty"` // account/name/language of a deleted template → when it is free again
+	NextOrder int64            `json:"order"`             // lists are in the order of creation
 }
 
 func newWorld(nowMS func() int64) world {
 	return world{
+		head:   head{Version: stateVersion, Settings: defaultSettings(), Deleted: map[string]int64{}},
 		Tokens: map[string]*token{}, Codes: map[string]*signupCode{}, Accounts: map[string]*account{},
 		Numbers: map[string]*number{}, Templates: map[string]*template{}, Media: map[string]*media{},
-		Uploads: map[string]*upload{}, Deleted: map[string]int64{}, People: newPeople(nowMS),
+		Uploads: map[string]*upload{}, People: newPeople(nowMS),
 	}
 }
 
