@@ -158,7 +158,8 @@ func (s *Server) withFaults(c *call, endpoint string, e edge) (any, error) {
 
 	switch f.Kind {
 	case FaultServerError:
-		return nil, newGraphError(http.StatusInternalServerError, 2, 0, "An unexpected error has occurred. Please retry your request later.")
+		const message = "An unexpected error has occurred. Please retry your request later."
+		return nil, newGraphError(http.StatusInternalServerError, 2, 0, message)
 	case faultTimeout:
 		select {
 		case <-c.r.Context().Done():

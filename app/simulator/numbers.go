@@ -92,9 +92,10 @@ func (s *Server) viewNumber(c *call, n *number) object {
 		"name_status": s.world.Settings.NameStatus, "new_name_status": "NONE", "account_mode": "LIVE",
 		"platform_type": "CLOUD_API", "throughput": object{"level": level},
 		"is_on_biz_app": n.OnBizApp, "is_official_business_account": false, "is_pin_enabled": n.PIN != "",
-		"messaging_limit_tier": s.world.Settings.MessagingLimit, "whatsapp_business_manager_messaging_limit": s.world.Settings.MessagingLimit,
-		"last_onboarded_time":   time.UnixMilli(n.Onboarded).UTC().Format("2006-01-02T15:04:05+0000"),
-		"webhook_configuration": hooks,
+		"messaging_limit_tier":                      s.world.Settings.MessagingLimit,
+		"whatsapp_business_manager_messaging_limit": s.world.Settings.MessagingLimit,
+		"last_onboarded_time":                       time.UnixMilli(n.Onboarded).UTC().Format("2006-01-02T15:04:05+0000"),
+		"webhook_configuration":                     hooks,
 		"health_status": object{"can_send_message": canSend, "entities": []object{
 			{"entity_type": "PHONE_NUMBER", "id": n.ID, "can_send_message": canSend},
 			account,
