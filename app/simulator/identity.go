@@ -89,7 +89,10 @@ func (s *Server) controlIdentity(c *controlCall) (any, error) {
 		}
 		s.queueIDChange(n, &before, user)
 		if moved {
-			s.queueNumberChange(n, &before, user)
+			s.queueSystem(n, &before, object{
+				"body":  "User " + firstOf(user.Name, before.Phone) + " changed from " + before.Phone + " to " + user.Phone,
+				"wa_id": user.Phone, "type": "user_changed_number",
+			})
 		}
 	}
 
@@ -107,14 +110,6 @@ func (s *Server) queueIdentityChange(n *number, before, after *person, moved boo
 	system.addUser("", "wa_id", after)
 	system.addUser("previous_", "", before)
 	s.queueSystem(n, before, system)
-}
-
-// queueNumberChange queues the system message about a changed number.
-func (s *Server) queueNumberChange(n *number, before, after *person) {
-	s.queueSystem(n, before, object{
-		"body":  "User " + firstOf(after.Name, before.Phone) + " changed from " + before.Phone + " to " + after.Phone,
-		"wa_id": after.Phone, "type": "user_changed_number",
-	})
 }
 
 // queueSystem queues a system message, whose sender is the user as it was.

@@ -119,7 +119,7 @@ func (s *Server) storeMedia(numberID, kind string, file *stagedFile, life time.D
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := &media{
-		ID: s.world.newID(), Account: s.world.Numbers[numberID].Account, Number: numberID, Mime: kind, SHA256: file.sum,
+		ID: newID(), Account: s.world.Numbers[numberID].Account, Number: numberID, Mime: kind, SHA256: file.sum,
 		Size: file.size, Expires: s.now().Add(life).UnixMilli(), Secret: newSecret(12),
 	}
 	if err := s.blobs.keep(file, m.ID); err != nil {

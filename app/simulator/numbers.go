@@ -259,7 +259,7 @@ func (w *world) ensureNumber(in Number) (*number, error) {
 			return nil, invalid("phone_number_id", "is the id of something else")
 		}
 		n = &number{
-			ID: firstOf(in.PhoneNumberID, w.newID()), Order: w.order(), Phone: "1555" + randomDigits(7),
+			ID: firstOf(in.PhoneNumberID, newID()), Order: w.order(), Phone: "1555" + randomDigits(7),
 			Name: "Test Number", Status: statusConnected, CodeStatus: verified, Onboarded: w.People.nowMS(),
 			Profile: profile{About: "Hello! I am using WhatsApp.", Vertical: "UNDEFINED"},
 		}

@@ -187,7 +187,7 @@ func (s *Server) createTemplate(c *call) (any, error) {
 }
 
 func (s *Server) insertTemplate(t *template) {
-	t.ID, t.Order, t.Updated = s.world.newID(), s.world.order(), s.nowMS()
+	t.ID, t.Order, t.Updated = newID(), s.world.order(), s.nowMS()
 	s.world.Templates[t.ID] = t
 	s.markDirty()
 }

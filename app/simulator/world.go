@@ -95,15 +95,8 @@ func (w *world) kindOf(id string) (kind, accountID string) {
 	return "", ""
 }
 
-// newID makes up an id that nothing has yet.
-func (w *world) newID() string {
-	for {
-		id := randomDigits(15)
-		if kind, _ := w.kindOf(id); kind == "" {
-			return id
-		}
-	}
-}
+// newID makes up an id of as many digits as the provider's.
+func newID() string { return randomDigits(15) }
 
 // order numbers a new record.
 func (w *world) order() int64 {
@@ -119,9 +112,9 @@ func inOrder[T any](records map[string]T, order func(T) int64) []T {
 // addAccount makes an account; an empty id is made up.
 func (w *world) addAccount(id, name string, subscribed bool) *account {
 	if id == "" {
-		id = w.newID()
+		id = newID()
 	}
-	a := &account{ID: id, Order: w.order(), Name: name, Business: w.newID(), Subscribed: subscribed}
+	a := &account{ID: id, Order: w.order(), Name: name, Business: newID(), Subscribed: subscribed}
 	w.Accounts[id] = a
 	return a
 }
