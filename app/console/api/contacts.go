@@ -153,7 +153,7 @@ func (v *historyView) addBroadcasts(rx *storage.Rx, c storage.Contact) error {
 }
 
 func (v *historyView) addNotes(rx *storage.Rx, conversation string) error {
-	all, _, err := rx.Notes(conversation, storage.NoteFilter{}, storage.After{}, mostHistory)
+	all, _, err := rx.Notes(conversation, storage.NoteFilter{}, storage.First, mostHistory)
 	for _, n := range all {
 		text := []rune(n.Text)
 		if len(text) > mostOfNote {

@@ -33,7 +33,7 @@ func TestConsentIsToldInTwoFacts(t *testing.T) {
 	is.Equal(facts(), []any{true, "record", "allowed"})
 
 	got := f.visit(agent, "GET", path, "").body
-	for _, part := range []string{`"type":"added"`, `"type":"conversation"`, `"type":"broadcast"`, `"name":"Sale"`} {
+	for _, part := range []string{`"type":"added"`, `"type":"conversation"`, `"type":"broadcast"`, `"name":"Sale"`, `"type":"note"`, `"text":"Own"`} {
 		is.True(strings.Contains(got, part)) // what happened
 	}
 }
