@@ -123,11 +123,7 @@ func (s *Server) deleteMedia(r *rest.Request) (rest.Reply, error) {
 // that the key is bound to. A file that does not exist is only recorded here, because other
 // refusals come first.
 func findMedia(rx *storage.Rx, team int64, of storage.Accounts, out *content.OutgoingMessage) error {
-	for i, ref := range out.Media {
-		if ref.MediaID == "" {
-			continue
-		}
-
+	for _, ref := range out.Media {
 		m, err := rx.TeamMedia(team, ref.MediaID)
 		switch {
 		case errors.Is(err, storage.ErrNotFound), err == nil && !of.Has(&m.AccountID):
@@ -140,7 +136,7 @@ func findMedia(rx *storage.Rx, team int64, of storage.Accounts, out *content.Out
 			return rest.Invalid(ref.Param+".id", "is of type "+m.MIMEType+", which cannot be sent as "+ref.Kind)
 		}
 
-		if out.File() == &out.Media[i] {
+		if ref.Param == out.Type { // the file that the message consists of
 			out.LibraryFile = &m
 		}
 	}

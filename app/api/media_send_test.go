@@ -6,10 +6,12 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app/api/content"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
+
+// mediaTypes are the messages that consist of a file.
+var mediaTypes = []string{"image", "document", "video", "audio"}
 
 // sending is a message of a media type with a file of the library.
 func sending(kind, id string) string {
@@ -52,7 +54,7 @@ func TestMediaThatIsNotInTheLibraryIsNotSent(t *testing.T) {
 	elsewhere := storagetest.Swap(t, messages, number, "206540352242922")
 	is.Equal(f.call("POST", elsewhere, sending("image", id)).code(), "422 media_not_found image.id") // another team's
 	for _, missing := range []string{"x", "1013859600285441", f.db.NewID(storage.PrefixMedia), strings.ToLower(id)} {
-		for _, kind := range content.MediaTypes {
+		for _, kind := range mediaTypes {
 			is.Equal(f.call("POST", messages, sending(kind, missing)).code(), "422 media_not_found "+kind+".id")
 		}
 	}
@@ -95,7 +97,7 @@ func TestAFileIsSentAsWhatItIsOrAsADocument(t *testing.T) {
 		"sticker":  f.upload(part{"file", "a", "", "RIFF\x00\x00\x00\x00WEBPVP8 "}).text("data.id"),
 	}
 	for own, id := range files {
-		for _, kind := range content.MediaTypes {
+		for _, kind := range mediaTypes {
 			want := "400 invalid_field_value " + kind + ".id"
 			if kind == own || kind == "document" {
 				want = "200"

@@ -155,13 +155,13 @@ func (b *MessageBody) contentByType() (json.RawMessage, Object) {
 	case "text":
 		return b.Text, new(textBody)
 	case "image":
-		return b.Image, &pictureBody{kind: "image"}
+		return b.Image, &pictureBody{source: source{kind: "image"}}
 	case "document":
-		return b.Document, new(documentBody)
+		return b.Document, &documentBody{fileBody: fileBody{source: source{kind: "document"}}}
 	case "video":
-		return b.Video, &pictureBody{kind: "video"}
+		return b.Video, &pictureBody{source: source{kind: "video"}}
 	case "audio":
-		return b.Audio, new(audioBody)
+		return b.Audio, &audioBody{source: source{kind: "audio"}}
 	case "template":
 		return b.Template, new(TemplateBody)
 	case "interactive":
@@ -194,7 +194,7 @@ type OutgoingMessage struct {
 	Type         string
 	Content      json.RawMessage // the object under the type's name, as it is stored and shown
 	Body         *string         // the text, the caption or the body of an interactive
-	Media        []MediaRef      // all that is used, also in headers and cards
+	Media        []MediaRef      // of the library, also in headers and cards
 	Template     *templateRef    // of a template
 	Marketing    bool            // the template is one, as far as is known
 	LibraryFile  *storage.Media  // the file of the library that it consists of, once it was found
@@ -224,11 +224,3 @@ func (b *MessageBody) Outgoing() OutgoingMessage {
 // ProviderContent is the content of a valid send as it goes to the provider: only with
 // the fields that we know, because what the API ignores the provider may refuse.
 func (b *MessageBody) ProviderContent() (json.RawMessage, error) { return json.Marshal(b.content) }
-
-// File is the file that a message of a media type consists of, nil for other types.
-func (s *OutgoingMessage) File() *MediaRef {
-	if len(s.Media) > 0 && slices.Contains(MediaTypes, s.Type) {
-		return &s.Media[0]
-	}
-	return nil
-}

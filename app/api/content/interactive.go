@@ -156,9 +156,7 @@ func (in *interactiveBody) checkAction(allowHTTP PlainHTTP) error {
 func (in *interactiveBody) Describe(s *OutgoingMessage) {
 	s.Body = in.Body.Text
 	if h := in.Header; h != nil {
-		if f := h.file(*h.Type); f != nil {
-			s.Media = []MediaRef{f.ref("interactive.header."+*h.Type, *h.Type)}
-		}
+		s.Media = h.file(*h.Type).addTo(nil, "interactive.header."+*h.Type)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"confab/app/api/rest"
 	"confab/jobs/filetype"
-	"confab/storage"
 )
 
 const (
@@ -13,24 +12,18 @@ const (
 	maxMediaID = 128 // longer than any
 )
 
-// MediaTypes are the messages that consist of a file.
-var MediaTypes = []string{"image", "document", "video", "audio"}
-
-// MediaRef is a file that a message uses.
+// MediaRef is a file of the library that a message uses.
 type MediaRef struct {
-	Param    string // where it is in the body: image, interactive.header.image
-	Kind     string // image, document, video, audio; gif in a template
-	Link     string // where it is on the web, "" for one of the library
-	MediaID  string // in the library, "" for one by link
-	Filename string
-	Caption  string
-	Voice    bool // audio as a voice note
+	Param   string // where it is in the body: image, interactive.header.image
+	Kind    string // image, document, video, audio; gif in a template
+	MediaID string
 }
 
-// source says where a file comes from: the web or the library.
+// source is a file, on the web or in the library: all of an audio message, and a part of others.
 type source struct {
 	Link *string `json:"link,omitempty"`
 	ID   *string `json:"id,omitempty"`
+	kind string
 }
 
 func (s *source) Check(allowHTTP PlainHTTP) error {
@@ -45,27 +38,38 @@ func (s *source) Check(allowHTTP PlainHTTP) error {
 	return CheckLink("link", s.Link, allowHTTP)
 }
 
-// ref describes the file for the list of all files that a message uses.
-func (s *source) ref(param, kind string) MediaRef {
-	return MediaRef{Param: param, Kind: kind, Link: storage.OrEmpty(s.Link), MediaID: storage.OrEmpty(s.ID)}
+func (s *source) Describe(out *OutgoingMessage) { out.Media = s.addTo(nil, s.kind) }
+
+// addTo adds a file to those of the library that a message uses, if there is one and it is such.
+func (s *source) addTo(all []MediaRef, param string) []MediaRef {
+	if s == nil || s.ID == nil {
+		return all
+	}
+	return append(all, MediaRef{param, s.kind, *s.ID})
 }
 
 // pictureBody is the content of an image or a video.
 type pictureBody struct {
 	source
 	Caption *string `json:"caption,omitempty"`
-	kind    string
 }
 
 func (p *pictureBody) Check(allowHTTP PlainHTTP) error {
 	return cmp.Or(p.source.Check(allowHTTP), rest.Optional("caption", p.Caption, maxCaption))
 }
 
-func (p *pictureBody) Describe(s *OutgoingMessage) {
-	ref := p.ref(p.kind, p.kind)
-	ref.Caption = storage.OrEmpty(p.Caption)
-	s.Media, s.Body = []MediaRef{ref}, p.Caption
+func (p *pictureBody) Describe(out *OutgoingMessage) {
+	p.source.Describe(out)
+	out.Body = p.Caption
 }
+
+// fileBody is a document in a header: a file with a name.
+type fileBody struct {
+	source
+	Filename *string `json:"filename,omitempty"`
+}
+
+func (f *fileBody) checkName() error { return rest.Optional("filename", f.Filename, filetype.MaxName) }
 
 // documentBody is the content of a document.
 type documentBody struct {
@@ -77,40 +81,15 @@ func (d *documentBody) Check(allowHTTP PlainHTTP) error {
 	return cmp.Or(d.source.Check(allowHTTP), rest.Optional("caption", d.Caption, maxCaption), d.checkName())
 }
 
-func (d *documentBody) Describe(s *OutgoingMessage) {
-	ref := d.ref("document", "document")
-	ref.Caption = storage.OrEmpty(d.Caption)
-	s.Media, s.Body = []MediaRef{ref}, d.Caption
+func (d *documentBody) Describe(out *OutgoingMessage) {
+	d.source.Describe(out)
+	out.Body = d.Caption
 }
 
 // audioBody is the content of an audio message. It has no caption.
 type audioBody struct {
 	source
-	Voice *bool `json:"voice,omitempty"`
-}
-
-func (a *audioBody) Describe(s *OutgoingMessage) {
-	ref := a.ref("audio", "audio")
-	ref.Voice = a.Voice != nil && *a.Voice
-	s.Media = []MediaRef{ref}
-}
-
-// fileBody is a document, as a message or in a header: a file with a name.
-type fileBody struct {
-	source
-	Filename *string `json:"filename,omitempty"`
-}
-
-func (f *fileBody) Check(allowHTTP PlainHTTP) error {
-	return cmp.Or(f.source.Check(allowHTTP), f.checkName())
-}
-
-func (f *fileBody) checkName() error { return rest.Optional("filename", f.Filename, filetype.MaxName) }
-
-func (f *fileBody) ref(param, kind string) MediaRef {
-	ref := f.source.ref(param, kind)
-	ref.Filename = storage.OrEmpty(f.Filename)
-	return ref
+	Voice *bool `json:"voice,omitempty"` // it is a voice note
 }
 
 // attachment is a file in a header or a parameter, under the name of its kind.
@@ -122,46 +101,40 @@ type attachment struct {
 }
 
 // only returns the attachment with nothing but the file of one kind.
-func (a attachment) only(kind string) attachment {
+func (a attachment) only(kind string) (one attachment) {
 	switch kind {
 	case "image":
-		return attachment{Image: a.Image}
+		one.Image = a.Image
 	case "video":
-		return attachment{Video: a.Video}
+		one.Video = a.Video
 	case "document":
-		return attachment{Document: a.Document}
+		one.Document = a.Document
 	case "gif":
-		return attachment{GIF: a.GIF}
+		one.GIF = a.GIF
 	}
-	return attachment{}
+	return one
 }
 
 // file returns the file of a kind, nil when there is none.
-func (a attachment) file(kind string) file {
-	switch one := a.only(kind); {
-	case one.Image != nil:
-		return one.Image
-	case one.Video != nil:
-		return one.Video
-	case one.Document != nil:
-		return one.Document
-	case one.GIF != nil:
-		return one.GIF
+func (a attachment) file(kind string) *source {
+	one := a.only(kind)
+	if one.Document != nil {
+		return &one.Document.source
 	}
-	return nil
-}
-
-// file is a source, with or without a name.
-type file interface {
-	Check(allowHTTP PlainHTTP) error
-	ref(param, kind string) MediaRef
+	return cmp.Or(one.Image, one.Video, one.GIF)
 }
 
 // checkFile checks that there is a file of a kind, and the file.
 func (a attachment) checkFile(kind string, allowHTTP PlainHTTP) error {
-	f := a.file(kind)
-	if f == nil {
+	s := a.file(kind)
+	if s == nil {
 		return rest.Missing(kind)
 	}
-	return rest.Within(kind, f.Check(allowHTTP))
+
+	s.kind = kind
+	err := s.Check(allowHTTP)
+	if err == nil && kind == "document" {
+		err = a.Document.checkName()
+	}
+	return rest.Within(kind, err)
 }

@@ -50,7 +50,6 @@ func (p *ParameterBody) Check(types []string, allowHTTP PlainHTTP) error {
 
 	given := *p
 	*p = ParameterBody{Type: given.Type, ParameterName: given.ParameterName, attachment: given.only(*given.Type)}
-
 	if err := rest.Short("parameter_name", p.ParameterName, MaxParameterName); err != nil {
 		return err
 	}

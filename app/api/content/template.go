@@ -235,9 +235,7 @@ func (p *PartBody) checkButton() error {
 // files adds the files of a part to those of the message.
 func (p *PartBody) files(all []MediaRef, path string) []MediaRef {
 	for i, q := range p.Parameters {
-		if f := q.file(*q.Type); f != nil {
-			all = append(all, f.ref(rest.ItemPath(path+".parameters", i)+"."+*q.Type, *q.Type))
-		}
+		all = q.file(*q.Type).addTo(all, rest.ItemPath(path+".parameters", i)+"."+*q.Type)
 	}
 	return all
 }
