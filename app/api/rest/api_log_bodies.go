@@ -67,108 +67,82 @@ func loggedBody(body []byte) string {
 // strings that hold one. All else stays as it was written. It stops when there is enough; from
 // where the text is no JSON, it masks what looks like a secret.
 func maskBody(body []byte) []byte {
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	w := jsonMasker{}
+	m := jsonMasker{Decoder: json.NewDecoder(bytes.NewReader(body)), body: body}
+	m.UseNumber()
 
-	for from := int64(0); len(w.out) < MaxLoggedBody; {
-		token, err := d.Token()
-		if err == io.EOF {
-			break
+	for {
+		switch err := m.copyValue("", false); err {
+		case nil:
+		case io.EOF:
+			return m.out
+		default:
+			left := body[m.read:]
+			return append(m.out, maskText(left[:min(len(left), MaxLoggedBody)])...)
 		}
-		if err != nil {
-			rest := body[from:]
-			return append(w.out, maskText(rest[:min(len(rest), MaxLoggedBody)])...)
-		}
-
-		until := d.InputOffset()
-		w.add(token, body[from:until])
-		from = until
 	}
-	return w.out
 }
 
-// jsonMasker writes the tokens of a JSON text.
+// jsonMasker copies a JSON text, and masks the secrets in it.
 type jsonMasker struct {
-	out    []byte
-	open   []jsonContainer
-	masked int // of the containers that are open, from which on all is masked; 0 for none
+	*json.Decoder
+	body []byte
+	read int64 // how much of it the tokens so far are
+	out  []byte
 }
 
-// jsonContainer is an object or a list that is open.
-type jsonContainer struct {
-	isObject bool
-	// name is that of the value that comes next in an object, "" where a name comes; of a list,
-	// the list's own.
-	name string
+// next reads a token, and what was written for it and between it and the one before.
+func (m *jsonMasker) next() (token json.Token, written []byte, err error) {
+	if len(m.out) >= MaxLoggedBody {
+		return nil, nil, io.EOF
+	}
+	if token, err = m.Token(); err == nil {
+		written, m.read = m.body[m.read:m.InputOffset()], m.InputOffset()
+	}
+	return token, written, err
 }
 
-// add writes a token, with what separates it from the one before.
-func (w *jsonMasker) add(token json.Token, written []byte) {
-	if delim, ok := token.(json.Delim); ok {
-		w.addDelim(delim, written)
-		return
+// copyValue copies the value of a name; what is in a list has the name of the list. inSecret says
+// that all is masked, whatever its name.
+func (m *jsonMasker) copyValue(name string, inSecret bool) error {
+	token, written, err := m.next()
+	if err != nil {
+		return err
 	}
 
-	at := len(w.open) - 1
-	word, isText := token.(string)
-	switch {
-	case at >= 0 && w.open[at].isObject && w.open[at].name == "":
-		w.open[at].name = word + " " // a name may be empty
-		if holdsSecret(word) {
-			written = maskToken(written)
-		}
-	case token != nil && w.isSecret(), isText && holdsSecret(word):
+	delim, isDelim := token.(json.Delim)
+	text, isText := token.(string)
+	if token != nil && !isDelim && (inSecret || secretName.MatchString(name)) || isText && holdsSecret(text) {
 		written = maskToken(written)
-		w.endValue()
-	default:
-		w.endValue()
 	}
-	w.out = append(w.out, written...)
-}
+	m.out = append(m.out, written...)
+	if !isDelim {
+		return nil
+	}
 
-func (w *jsonMasker) addDelim(delim json.Delim, written []byte) {
-	w.out = append(w.out, written...)
-	switch delim {
-	case '{', '[':
-		name := w.valueName()
-		open := jsonContainer{isObject: delim == '{'}
-		if !open.isObject {
-			open.name = name // what is in a list of secrets is one
+	for m.More() {
+		if delim == '{' {
+			if name, err = m.copyName(); err != nil {
+				return err
+			}
 		}
-		w.open = append(w.open, open)
-
-		if name == "custom_headers" && w.masked == 0 {
-			w.masked = len(w.open)
+		if err := m.copyValue(name, inSecret || name == "custom_headers"); err != nil {
+			return err
 		}
-
-	default:
-		if w.masked == len(w.open) {
-			w.masked = 0
-		}
-		w.open = w.open[:len(w.open)-1]
-		w.endValue()
 	}
+	_, written, err = m.next() // the end of the object or list
+	m.out = append(m.out, written...)
+	return err
 }
 
-// valueName is the name of the value that comes next; in a list, the name of the list.
-func (w *jsonMasker) valueName() string {
-	if len(w.open) == 0 {
-		return ""
+// copyName copies the name of a value in an object.
+func (m *jsonMasker) copyName() (string, error) {
+	token, written, err := m.next()
+	name, _ := token.(string)
+	if holdsSecret(name) {
+		written = maskToken(written)
 	}
-	return strings.TrimSuffix(w.open[len(w.open)-1].name, " ")
-}
-
-// endValue notes that the value of a name is written.
-func (w *jsonMasker) endValue() {
-	if at := len(w.open) - 1; at >= 0 && w.open[at].isObject {
-		w.open[at].name = ""
-	}
-}
-
-// isSecret reports whether the value that comes next is one: by its name, or by what it is in.
-func (w *jsonMasker) isSecret() bool {
-	return w.masked > 0 || secretName.MatchString(w.valueName())
+	m.out = append(m.out, written...)
+	return name, err
 }
 
 // maskToken masks a token in what was read for it, and leaves what separates it from the one

@@ -40,34 +40,19 @@ func wordsOf(routes []Route) map[string]struct{} {
 	return words
 }
 
-// apply masks an escaped path, and cuts it off at max bytes. A path without anything to mask
-// is not copied: every request comes here.
+// apply masks an escaped path, and cuts it off at max bytes.
 func (m pathMask) apply(path string, max int) string {
 	path = path[:min(len(path), max)]
-	rest, found := strings.CutPrefix(path, m.prefix)
-	if !found {
-		rest = path
+	words := strings.Split(strings.TrimPrefix(path, m.prefix), "/")
+	before := len(path) - len(strings.TrimPrefix(path, m.prefix))
+	for i, word := range words {
+		if !m.shows(word) {
+			words[i] = maskWord(word)
+		}
 	}
 
-	var shown []byte
-	copied := 0 // how much of the path is in shown
-	for start := len(path) - len(rest); start <= len(path) && len(shown) < max; {
-		end := start + strings.IndexByte(path[start:], '/')
-		if end < start {
-			end = len(path)
-		}
-		if word := path[start:end]; !m.shows(word) {
-			shown = append(append(shown, path[copied:start]...), maskWord(word)...)
-			copied = end
-		}
-		start = end + 1
-	}
-
-	if copied == 0 {
-		return path
-	}
-	shown = append(shown, path[copied:]...)
-	return string(shown[:min(len(shown), max)])
+	shown := path[:before] + strings.Join(words, "/")
+	return shown[:min(len(shown), max)]
 }
 
 // shows reports whether a word of a path is shown.
