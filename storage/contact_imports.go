@@ -21,21 +21,21 @@ const (
 
 // ContactImport is a file of contacts that is taken in, and how far that is.
 type ContactImport struct {
-	ID        string  `db:"id"`
-	AccountID int64   `db:"account_id"`
-	Status    string  `db:"status"`
-	DryRun    bool    `db:"dry_run"`
-	LabelID   *string `db:"label_id"` // every contact of the file gets it
-	Offset    int64   `db:"offset"`   // in the file, of what comes next
-	Line      int64   `db:"line"`     // the number of the last one that was read
-	Lines     int64   `db:"lines"`
-	Created   int64   `db:"created"`
-	Updated   int64   `db:"updated"`
-	Unchanged int64   `db:"unchanged"`
-	Failed    int64   `db:"failed"`
-	Errors    JSON    `db:"errors"`
-	CreatedAt Time    `db:"created_at"`
-	UpdatedAt Time    `db:"updated_at"`
+	ID        string  `db:"id" json:"id"`
+	AccountID int64   `db:"account_id" json:"-"`
+	Status    string  `db:"status" json:"status"`
+	DryRun    bool    `db:"dry_run" json:"dry_run"`
+	LabelID   *string `db:"label_id" json:"label_id"` // every contact of the file gets it
+	Offset    int64   `db:"offset" json:"-"`          // in the file, of what comes next
+	Line      int64   `db:"line" json:"-"`            // the number of the last one that was read
+	Lines     int64   `db:"lines" json:"lines"`
+	Created   int64   `db:"created" json:"created"`
+	Updated   int64   `db:"updated" json:"updated"`
+	Unchanged int64   `db:"unchanged" json:"unchanged"`
+	Failed    int64   `db:"failed" json:"failed"`
+	Errors    JSON    `db:"errors" json:"errors"`
+	CreatedAt Time    `db:"created_at" json:"created_at"`
+	UpdatedAt Time    `db:"updated_at" json:"updated_at"`
 }
 
 const importColumns = `id, account_id, status, dry_run, label_id, "offset", line, lines, created, updated, unchanged, failed, errors,

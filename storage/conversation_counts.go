@@ -6,15 +6,15 @@ import "confab/storage/sqlite"
 // count as open. Mine, unassigned and unread count open ones only; open, mine and unassigned
 // none that sleep.
 type ConversationCounts struct {
-	Open       int
-	Mine       int
-	Unassigned int
-	Waiting    int
-	Mentions   int
-	Unread     int
-	Snoozed    int
-	Resolved   int
-	All        int
+	Open       int `json:"open"`
+	Mine       int `json:"mine"`
+	Unassigned int `json:"unassigned"`
+	Waiting    int `json:"waiting"`
+	Mentions   int `json:"mentions"`
+	Unread     int `json:"unread"`
+	Snoozed    int `json:"snoozed"`
+	Resolved   int `json:"resolved"`
+	All        int `json:"all"`
 }
 
 // CountConversations counts an account's conversations for a user, by the indexes alone.

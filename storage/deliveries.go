@@ -18,24 +18,24 @@ const (
 
 // Delivery is one event for one subscription, and how it went.
 type Delivery struct {
-	ID                  string  `db:"id"`
-	OrganizationID      int64   `db:"organization_id"`
-	SubscriptionID      string  `db:"subscription_id"`
-	Event               string  `db:"event"` // the stored event
-	EventType           string  `db:"event_type"`
-	EventID             string  `db:"event_id"` // what X-Svc-Event-Id carries
-	Status              string  `db:"status"`
-	AttemptCount        int     `db:"attempt_count"`
-	LastAttemptAt       Time    `db:"last_attempt_at"`
-	NextAttemptAt       Time    `db:"next_attempt_at"`
-	ResponseStatus      *int    `db:"response_status"`
-	ResponseBodySnippet *string `db:"response_body_snippet"`
-	DurationMS          *int64  `db:"duration_ms"`
-	ErrorCode           *string `db:"error_code"`
-	ErrorMessage        *string `db:"error_message"`
-	ReplayedFrom        *string `db:"replayed_from"`
-	CreatedAt           Time    `db:"created_at"`
-	JobID               int64   `db:"job_id"`
+	ID                  string  `db:"id" json:"id"`
+	OrganizationID      int64   `db:"organization_id" json:"-"`
+	SubscriptionID      string  `db:"subscription_id" json:"subscription_id"`
+	Event               string  `db:"event" json:"-"` // the stored event
+	EventType           string  `db:"event_type" json:"event_type"`
+	EventID             string  `db:"event_id" json:"event_id"` // what X-Svc-Event-Id carries
+	Status              string  `db:"status" json:"status"`
+	AttemptCount        int     `db:"attempt_count" json:"attempt_count"`
+	LastAttemptAt       Time    `db:"last_attempt_at" json:"last_attempt_at"`
+	NextAttemptAt       Time    `db:"next_attempt_at" json:"next_attempt_at"`
+	ResponseStatus      *int    `db:"response_status" json:"response_status"`
+	ResponseBodySnippet *string `db:"response_body_snippet" json:"response_body_snippet"`
+	DurationMS          *int64  `db:"duration_ms" json:"duration_ms"`
+	ErrorCode           *string `db:"error_code" json:"error_code"`
+	ErrorMessage        *string `db:"error_message" json:"error_message"`
+	ReplayedFrom        *string `db:"replayed_from" json:"replayed_from"`
+	CreatedAt           Time    `db:"created_at" json:"created_at"`
+	JobID               int64   `db:"job_id" json:"-"`
 }
 
 const (

@@ -158,13 +158,13 @@ func (tx *Tx) MarkDeliveryDead(delivery, code, message string) error {
 
 // Attempt is one try of a delivery.
 type Attempt struct {
-	Attempt             int     `db:"attempt"`
-	AttemptedAt         Time    `db:"attempted_at"`
-	ResponseStatus      *int    `db:"response_status"`
-	DurationMS          *int64  `db:"duration_ms"`
-	ErrorCode           *string `db:"error_code"`
-	ErrorMessage        *string `db:"error_message"`
-	ResponseBodySnippet *string `db:"response_body_snippet"`
+	Attempt             int     `db:"attempt" json:"attempt"`
+	AttemptedAt         Time    `db:"attempted_at" json:"attempted_at"`
+	ResponseStatus      *int    `db:"response_status" json:"response_status"`
+	DurationMS          *int64  `db:"duration_ms" json:"duration_ms"`
+	ErrorCode           *string `db:"error_code" json:"error_code"`
+	ErrorMessage        *string `db:"error_message" json:"error_message"`
+	ResponseBodySnippet *string `db:"response_body_snippet" json:"response_body_snippet"`
 }
 
 // Attempts lists the tries of a delivery. A success at the first has no row but the delivery.

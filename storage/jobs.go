@@ -43,24 +43,24 @@ var ErrLeaseLost = errors.New("the job's lease was lost")
 
 // Job is a piece of work as stored.
 type Job struct {
-	ID          int64   `db:"id"`
-	Kind        string  `db:"kind"`
-	Lane        string  `db:"lane"`
-	Args        JSON    `db:"args"`
-	State       string  `db:"state"`
-	DueAt       Time    `db:"due_at"`
-	Runs        int     `db:"runs"`
-	Failures    int     `db:"failures"`
-	Crashes     int     `db:"crashes"`
-	LeasedUntil Time    `db:"leased_until"`
-	CallBegunAt Time    `db:"call_begun_at"`
-	LastError   *string `db:"last_error"`
-	CreatedAt   Time    `db:"created_at"`
+	ID          int64   `db:"id" json:"id"`
+	Kind        string  `db:"kind" json:"kind"`
+	Lane        string  `db:"lane" json:"-"`
+	Args        JSON    `db:"args" json:"-"`
+	State       string  `db:"state" json:"state"`
+	Runs        int     `db:"runs" json:"runs"`
+	Failures    int     `db:"failures" json:"failures"`
+	Crashes     int     `db:"crashes" json:"-"`
+	LeasedUntil Time    `db:"leased_until" json:"-"`
+	CallBegunAt Time    `db:"call_begun_at" json:"-"`
+	LastError   *string `db:"last_error" json:"last_error"`
+	DueAt       Time    `db:"due_at" json:"due_at"`
+	CreatedAt   Time    `db:"created_at" json:"created_at"`
 
 	// Memory is what the code that enqueued the job had already read. Only a first run
 	// that follows at once in the same process has it; any other finds nil, and
 	// reads what it needs.
-	Memory any `db:"-"`
+	Memory any `db:"-" json:"-"`
 }
 
 // Attempt numbers the current run among those that count: 1 for the first.

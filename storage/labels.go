@@ -4,14 +4,14 @@ import "confab/storage/sqlite"
 
 // Label marks contacts and conversations of a team.
 type Label struct {
-	ID             string `db:"id"`
-	OrganizationID int64  `db:"organization_id"`
-	TeamID         int64  `db:"team_id"`
-	TeamPublicID   string `db:"team_public_id"`
-	Name           string `db:"name"`
-	Color          string `db:"color"`
-	CreatedAt      Time   `db:"created_at"`
-	UpdatedAt      Time   `db:"updated_at"`
+	ID             string `db:"id" json:"id"`
+	OrganizationID int64  `db:"organization_id" json:"-"`
+	TeamID         int64  `db:"team_id" json:"-"`
+	Name           string `db:"name" json:"name"`
+	Color          string `db:"color" json:"color"`
+	TeamPublicID   string `db:"team_public_id" json:"team_id"`
+	CreatedAt      Time   `db:"created_at" json:"created_at"`
+	UpdatedAt      Time   `db:"updated_at" json:"updated_at"`
 }
 
 const selectLabels = `

@@ -5,11 +5,11 @@ import "time"
 // MessageCounts say how the messages of some time went. Each counts the messages that
 // came at least so far: one that was read was delivered and sent too.
 type MessageCounts struct {
-	Sent      int `db:"sent"`
-	Delivered int `db:"delivered"`
-	Read      int `db:"was_read"`
-	Failed    int `db:"failed"`
-	Received  int `db:"received"`
+	Sent      int `db:"sent" json:"sent"`
+	Delivered int `db:"delivered" json:"delivered"`
+	Read      int `db:"was_read" json:"read"`
+	Failed    int `db:"failed" json:"failed"`
+	Received  int `db:"received" json:"received"`
 }
 
 func (c *MessageCounts) add(some MessageCounts, times int) {
@@ -79,9 +79,9 @@ func (rx *Rx) messageSpans(accounts string, of int64, from Time, each time.Durat
 
 // FailureCount is how many messages failed for one reason.
 type FailureCount struct {
-	Code         string `db:"error_code"`
-	ProviderCode *int64 `db:"provider_code"`
-	Count        int    `db:"count"`
+	Code         string `db:"error_code" json:"code"`
+	ProviderCode *int64 `db:"provider_code" json:"provider_code"`
+	Count        int    `db:"count" json:"count"`
 }
 
 // Failures counts a number's failed messages since an hour by reason, the most frequent first.

@@ -4,15 +4,15 @@ import "confab/storage/sqlite"
 
 // QuickReply is a text that the people of a team insert by a short word.
 type QuickReply struct {
-	ID             string `db:"id"`
-	OrganizationID int64  `db:"organization_id"`
-	TeamID         int64  `db:"team_id"`
-	TeamPublicID   string `db:"team_public_id"`
-	Shortcut       string `db:"shortcut"`
-	Text           string `db:"text"`
-	Interactive    JSON   `db:"interactive"` // buttons or a list below the text; nil for none
-	CreatedAt      Time   `db:"created_at"`
-	UpdatedAt      Time   `db:"updated_at"`
+	ID             string `db:"id" json:"id"`
+	OrganizationID int64  `db:"organization_id" json:"-"`
+	TeamID         int64  `db:"team_id" json:"-"`
+	TeamPublicID   string `db:"team_public_id" json:"team_id"`
+	Shortcut       string `db:"shortcut" json:"shortcut"`
+	Text           string `db:"text" json:"text"`
+	Interactive    JSON   `db:"interactive" json:"interactive"` // buttons or a list below the text; nil for none
+	CreatedAt      Time   `db:"created_at" json:"created_at"`
+	UpdatedAt      Time   `db:"updated_at" json:"updated_at"`
 }
 
 const selectQuickReplies = `

@@ -11,10 +11,10 @@ const SecretPrefix = "whsec_"
 
 // Secret is a signing secret of a subscription without the secret itself.
 type Secret struct {
-	ID             string `db:"id"`
-	SubscriptionID string `db:"subscription_id"`
-	ExpiresAt      Time   `db:"expires_at"`
-	CreatedAt      Time   `db:"created_at"`
+	ID             string `db:"id" json:"id"`
+	SubscriptionID string `db:"subscription_id" json:"-"`
+	CreatedAt      Time   `db:"created_at" json:"created_at"`
+	ExpiresAt      Time   `db:"expires_at" json:"expires_at"`
 }
 
 // Live reports whether the secret signs at an instant.

@@ -4,17 +4,17 @@ import "confab/storage/sqlite"
 
 // View is a list of conversations that somebody saved under a name.
 type View struct {
-	ID             string  `db:"id"`
-	OrganizationID int64   `db:"organization_id"`
-	OwnerID        *string `db:"owner_id"` // nil: made with an API key
-	AccountID      *int64  `db:"account_id"`
-	PhoneNumberID  *string `db:"phone_number_id"` // of the account
-	Name           string  `db:"name"`
-	Shared         bool    `db:"shared"`
-	Filter         JSON    `db:"filter"`
-	Sort           *string `db:"sort"`
-	CreatedAt      Time    `db:"created_at"`
-	UpdatedAt      Time    `db:"updated_at"`
+	ID             string  `db:"id" json:"id"`
+	OrganizationID int64   `db:"organization_id" json:"-"`
+	Name           string  `db:"name" json:"name"`
+	Shared         bool    `db:"shared" json:"shared"`
+	OwnerID        *string `db:"owner_id" json:"owner_id"` // nil: made with an API key
+	AccountID      *int64  `db:"account_id" json:"-"`
+	PhoneNumberID  *string `db:"phone_number_id" json:"phone_number_id"` // of the account
+	Filter         JSON    `db:"filter" json:"filter"`
+	Sort           *string `db:"sort" json:"sort"`
+	CreatedAt      Time    `db:"created_at" json:"created_at"`
+	UpdatedAt      Time    `db:"updated_at" json:"updated_at"`
 }
 
 const (

@@ -19,38 +19,14 @@ const (
 
 // ContactImportView is the public shape of an import, on the command line too.
 type ContactImportView struct {
-	ID        string       `json:"id"`
-	Object    string       `json:"object"`
-	Status    string       `json:"status"`
-	DryRun    bool         `json:"dry_run"`
-	LabelID   *string      `json:"label_id"`
-	Lines     int64        `json:"lines"`
-	Created   int64        `json:"created"`
-	Updated   int64        `json:"updated"`
-	Unchanged int64        `json:"unchanged"`
-	Failed    int64        `json:"failed"`
-	Errors    storage.JSON `json:"errors"`
-	CreatedAt storage.Time `json:"created_at"`
-	UpdatedAt storage.Time `json:"updated_at"`
+	ID     string `json:"id"`
+	Object string `json:"object"`
+	storage.ContactImport
 }
 
 // ViewContactImport shows an import.
 func ViewContactImport(i storage.ContactImport) ContactImportView {
-	return ContactImportView{
-		ID:        i.ID,
-		Object:    "contact_import",
-		Status:    i.Status,
-		DryRun:    i.DryRun,
-		LabelID:   i.LabelID,
-		Lines:     i.Lines,
-		Created:   i.Created,
-		Updated:   i.Updated,
-		Unchanged: i.Unchanged,
-		Failed:    i.Failed,
-		Errors:    i.Errors,
-		CreatedAt: i.CreatedAt,
-		UpdatedAt: i.UpdatedAt,
-	}
+	return ContactImportView{i.ID, "contact_import", i}
 }
 
 // importContacts handles POST /v1/:phone_number_id/contact_imports. The file is durable

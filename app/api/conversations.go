@@ -104,16 +104,7 @@ func (v *assigneeView) AppendJSON(b []byte) []byte {
 
 // lastMessageView is the newest message of a conversation in short: a broadcast's only
 // where there is no other.
-type lastMessageView struct {
-	ID        string       `json:"id"`
-	Type      string       `json:"type"`
-	Direction string       `json:"direction"`
-	Status    string       `json:"status"`
-	Source    string       `json:"source"`
-	SentBy    *string      `json:"sent_by"`
-	Preview   *string      `json:"preview"`
-	CreatedAt storage.Time `json:"created_at"`
-}
+type lastMessageView storage.LastMessage
 
 func (v *lastMessageView) AppendJSON(b []byte) []byte {
 	if v == nil {
@@ -178,7 +169,7 @@ func conversationViews(
 			v.Assignee = &assigneeView{*c.AssigneeID, c.AssigneeName, addressFor(r, *c.AssigneeID, c.AssigneeEmail)}
 		}
 		if m, ok := newest[c.ID]; ok {
-			v.LastMessage = &lastMessageView{m.ID, m.Type, m.Direction, m.Status, m.Source, m.SentBy, m.Preview, m.CreatedAt}
+			v.LastMessage = (*lastMessageView)(&m)
 		}
 		if c.LastInboundAt != 0 {
 			v.ServiceWindowExpiresAt = c.LastInboundAt.Add(serviceWindow)

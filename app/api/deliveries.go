@@ -12,54 +12,17 @@ import (
 	"confab/storage"
 )
 
-// deliveryView is the public shape of a webhook delivery.
-type deliveryView struct {
-	ID                  string          `json:"id"`
-	Object              string          `json:"object"`
-	SubscriptionID      string          `json:"subscription_id"`
-	EventType           string          `json:"event_type"`
-	EventID             string          `json:"event_id"`
-	Status              string          `json:"status"`
-	AttemptCount        int             `json:"attempt_count"`
-	LastAttemptAt       storage.Time    `json:"last_attempt_at"`
-	NextAttemptAt       storage.Time    `json:"next_attempt_at"`
-	ResponseStatus      *int            `json:"response_status"`
-	ResponseBodySnippet *string         `json:"response_body_snippet"`
-	DurationMS          *int64          `json:"duration_ms"`
-	ErrorCode           *string         `json:"error_code"`
-	ErrorMessage        *string         `json:"error_message"`
-	ReplayedFrom        *string         `json:"replayed_from"`
-	CreatedAt           storage.Time    `json:"created_at"`
-	Payload             json.RawMessage `json:"payload,omitempty"` // where a single one is fetched
+// DeliveryView is the public shape of a webhook delivery, on the command line too.
+type DeliveryView struct {
+	ID     string `json:"id"`
+	Object string `json:"object"`
+	storage.Delivery
+	Payload json.RawMessage `json:"payload,omitempty"` // where a single one is fetched
 }
 
-// ViewDelivery is a delivery in the API's shape, with its payload if there is one, for
-// packages that show it elsewhere.
-func ViewDelivery(d storage.Delivery, payload []byte) any {
-	view := viewDelivery(d)
-	view.Payload = payload
-	return view
-}
-
-func viewDelivery(d storage.Delivery) deliveryView {
-	return deliveryView{
-		ID:                  d.ID,
-		Object:              "webhook_delivery",
-		SubscriptionID:      d.SubscriptionID,
-		EventType:           d.EventType,
-		EventID:             d.EventID,
-		Status:              d.Status,
-		AttemptCount:        d.AttemptCount,
-		LastAttemptAt:       d.LastAttemptAt,
-		NextAttemptAt:       d.NextAttemptAt,
-		ResponseStatus:      d.ResponseStatus,
-		ResponseBodySnippet: d.ResponseBodySnippet,
-		DurationMS:          d.DurationMS,
-		ErrorCode:           d.ErrorCode,
-		ErrorMessage:        d.ErrorMessage,
-		ReplayedFrom:        d.ReplayedFrom,
-		CreatedAt:           d.CreatedAt,
-	}
+// ViewDelivery shows a delivery.
+func ViewDelivery(d storage.Delivery) DeliveryView {
+	return DeliveryView{ID: d.ID, Object: "webhook_delivery", Delivery: d}
 }
 
 // maxEventID is longer than the ids of any provider's messages, and than ours.
@@ -87,14 +50,14 @@ func (s *Server) deliveryFilters(r *rest.Request) (storage.DeliveryFilter, error
 // listDeliveries handles GET /v1/webhook_deliveries.
 func (s *Server) listDeliveries(r *rest.Request) (rest.Reply, error) {
 	f, err := s.deliveryFilters(r)
-	return rest.ListOf(s.Server, r, rest.Lister[storage.Delivery, deliveryView]{
+	return rest.ListOf(s.Server, r, rest.Lister[storage.Delivery, DeliveryView]{
 		Scope: fmt.Sprintf("webhook_deliveries %#v", f),
 		Err:   err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Delivery, storage.After, error) {
 			return rx.Within(q.Budget).Deliveries(r.Org.ID, f, q.After, q.Fetch())
 		},
 		Key:  func(d storage.Delivery) storage.After { return storage.After{Key: d.CreatedAt, ID: d.ID} },
-		View: viewDelivery,
+		View: ViewDelivery,
 	})
 }
 
@@ -123,7 +86,9 @@ func (s *Server) getDelivery(r *rest.Request) (rest.Reply, error) {
 		if err == nil && r.Key.Accounts.Bound() && !event.IsType(d.EventType) {
 			payload, err = narrowEnvelope(rx, payload, r.Key)
 		}
-		return rest.OK(ViewDelivery(d, payload)), err
+		view := ViewDelivery(d)
+		view.Payload = payload
+		return rest.OK(view), err
 	})
 }
 
@@ -152,17 +117,6 @@ func narrowEnvelope(rx *storage.Rx, envelope []byte, k storage.Key) ([]byte, err
 	return provider.Narrow(envelope, changes, func(i int) *provider.Narrowing { return own[i] }), nil
 }
 
-// attemptView is one attempt of a delivery.
-type attemptView struct {
-	Attempt             int          `json:"attempt"`
-	AttemptedAt         storage.Time `json:"attempted_at"`
-	ResponseStatus      *int         `json:"response_status"`
-	DurationMS          *int64       `json:"duration_ms"`
-	ErrorCode           *string      `json:"error_code"`
-	ErrorMessage        *string      `json:"error_message"`
-	ResponseBodySnippet *string      `json:"response_body_snippet"`
-}
-
 // showAttempts replies with the attempts of a delivery.
 func showAttempts(rx *storage.Rx, d storage.Delivery) (rest.Reply, error) {
 	rows, err := rx.Attempts(d)
@@ -170,7 +124,7 @@ func showAttempts(rx *storage.Rx, d storage.Delivery) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	return rest.WholeList(rows, func(a storage.Attempt) attemptView { return attemptView(a) })
+	return rest.WholeList(rows, func(a storage.Attempt) storage.Attempt { return a })
 }
 
 // replayDelivery handles POST /v1/webhook_deliveries/:id/replay.
@@ -181,7 +135,7 @@ func (s *Server) replayDelivery(r *rest.Request) (rest.Reply, error) {
 		}
 
 		again, err := tx.ReplayDelivery(d)
-		return rest.Accepted(viewDelivery(again)), err
+		return rest.Accepted(ViewDelivery(again)), err
 	})
 }
 

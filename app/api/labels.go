@@ -20,26 +20,12 @@ const (
 
 // labelView is the public shape of a label.
 type labelView struct {
-	ID        string       `json:"id"`
-	Object    string       `json:"object"`
-	Name      string       `json:"name"`
-	Color     string       `json:"color"`
-	TeamID    string       `json:"team_id"`
-	CreatedAt storage.Time `json:"created_at"`
-	UpdatedAt storage.Time `json:"updated_at"`
+	ID     string `json:"id"`
+	Object string `json:"object"`
+	storage.Label
 }
 
-func viewLabel(l storage.Label) labelView {
-	return labelView{
-		ID:        l.ID,
-		Object:    "label",
-		Name:      l.Name,
-		Color:     l.Color,
-		TeamID:    l.TeamPublicID,
-		CreatedAt: l.CreatedAt,
-		UpdatedAt: l.UpdatedAt,
-	}
-}
+func viewLabel(l storage.Label) labelView { return labelView{l.ID, "label", l} }
 
 // listLabels handles GET /v1/labels.
 func (s *Server) listLabels(r *rest.Request) (rest.Reply, error) {

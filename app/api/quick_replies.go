@@ -22,28 +22,14 @@ var shortcut = regexp.MustCompile(`^[a-z0-9_-]{1,30}$`)
 
 // QuickReplyView is the public shape of a quick reply, on the command line too.
 type QuickReplyView struct {
-	ID          string       `json:"id"`
-	Object      string       `json:"object"`
-	TeamID      string       `json:"team_id"`
-	Shortcut    string       `json:"shortcut"`
-	Text        string       `json:"text"`
-	Interactive storage.JSON `json:"interactive"`
-	CreatedAt   storage.Time `json:"created_at"`
-	UpdatedAt   storage.Time `json:"updated_at"`
+	ID     string `json:"id"`
+	Object string `json:"object"`
+	storage.QuickReply
 }
 
 // ViewQuickReply shows a quick reply.
 func ViewQuickReply(q storage.QuickReply) QuickReplyView {
-	return QuickReplyView{
-		ID:          q.ID,
-		Object:      "quick_reply",
-		TeamID:      q.TeamPublicID,
-		Shortcut:    q.Shortcut,
-		Text:        q.Text,
-		Interactive: q.Interactive,
-		CreatedAt:   q.CreatedAt,
-		UpdatedAt:   q.UpdatedAt,
-	}
+	return QuickReplyView{q.ID, "quick_reply", q}
 }
 
 // listQuickReplies handles GET /v1/quick_replies.

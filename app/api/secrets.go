@@ -12,22 +12,12 @@ const (
 	maxSecretHours = 8760
 )
 
-// secretView is a signing secret as a subscription lists it: without the secret
-// itself.
-type secretView struct {
-	ID        string       `json:"id"`
-	CreatedAt storage.Time `json:"created_at"`
-	ExpiresAt storage.Time `json:"expires_at"`
-}
-
-// newSecretView is a signing secret just created. Only here is the secret itself
-// shown.
+// newSecretView is a signing secret just created. Only here is the secret itself shown.
 type newSecretView struct {
-	ID        string       `json:"id"`
-	Object    string       `json:"object"`
-	Secret    string       `json:"secret"`
-	CreatedAt storage.Time `json:"created_at"`
-	ExpiresAt storage.Time `json:"expires_at"`
+	ID     string `json:"id"`
+	Object string `json:"object"`
+	Plain  string `json:"secret"`
+	storage.Secret
 }
 
 // newSecret is the body of POST /v1/webhook_subscriptions/:id/secrets.
@@ -65,14 +55,7 @@ func (s *Server) createSecret(r *rest.Request, in newSecret) (rest.Reply, error)
 		}
 
 		secret, plain, err := tx.InsertGivenSecret(sub.ID, storage.OrEmpty(in.Secret), in.lifetime())
-		view := newSecretView{
-			ID:        secret.ID,
-			Object:    "webhook_secret",
-			Secret:    plain,
-			CreatedAt: secret.CreatedAt,
-			ExpiresAt: secret.ExpiresAt,
-		}
-		return rest.Created(view).WithSecret(), err
+		return rest.Created(newSecretView{secret.ID, "webhook_secret", plain, secret}).WithSecret(), err
 	})
 }
 

@@ -190,5 +190,5 @@ func (s *Server) testNative(tx *storage.Tx, sub storage.Subscription, in testReq
 		ID: id, EventID: id, OrganizationID: sub.OrganizationID, Type: field, Source: "provider", Payload: nativeSample(field),
 		IsEnvelope: true,
 	}, sub.ID)
-	return rest.Accepted(viewDelivery(d)), err
+	return rest.Accepted(ViewDelivery(d)), err
 }

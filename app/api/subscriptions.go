@@ -20,7 +20,7 @@ type subscriptionView struct {
 	Status              string            `json:"status"`
 	DisabledReason      *string           `json:"disabled_reason"`
 	ConsecutiveFailures int               `json:"consecutive_failures"`
-	Secrets             []secretView      `json:"secrets"`
+	Secrets             []storage.Secret  `json:"secrets"`
 	PhoneNumberIDs      storage.Strings   `json:"phone_number_ids"`
 	CustomHeaders       map[string]string `json:"custom_headers"`
 	Format              string            `json:"format"`
@@ -40,16 +40,12 @@ func ViewSubscription(s storage.Subscription, secrets []storage.Secret) subscrip
 		Status:              s.Status,
 		DisabledReason:      s.DisabledReason,
 		ConsecutiveFailures: s.ConsecutiveFailures,
-		Secrets:             make([]secretView, len(secrets)),
+		Secrets:             rest.OrEmpty(secrets),
 		PhoneNumberIDs:      rest.OrEmpty(s.PhoneNumberIDs),
 		CustomHeaders:       s.CustomHeaders,
 		Format:              s.Format,
 		CreatedAt:           s.CreatedAt,
 		UpdatedAt:           s.UpdatedAt,
-	}
-
-	for i, secret := range secrets {
-		v.Secrets[i] = secretView{ID: secret.ID, CreatedAt: secret.CreatedAt, ExpiresAt: secret.ExpiresAt}
 	}
 
 	if v.CustomHeaders == nil {
@@ -251,7 +247,7 @@ func (s *Server) testSubscription(r *rest.Request, in testRequest) (rest.Reply, 
 		}
 
 		d, err := sample.EmitOnlyTo(tx, sub.ID)
-		return rest.Accepted(viewDelivery(d)), err
+		return rest.Accepted(ViewDelivery(d)), err
 	})
 }
 

@@ -22,32 +22,12 @@ const (
 
 // savedView is the public shape of a view.
 type savedView struct {
-	ID            string       `json:"id"`
-	Object        string       `json:"object"`
-	Name          string       `json:"name"`
-	Shared        bool         `json:"shared"`
-	OwnerID       *string      `json:"owner_id"`
-	PhoneNumberID *string      `json:"phone_number_id"`
-	Filter        storage.JSON `json:"filter"`
-	Sort          *string      `json:"sort"`
-	CreatedAt     storage.Time `json:"created_at"`
-	UpdatedAt     storage.Time `json:"updated_at"`
+	ID     string `json:"id"`
+	Object string `json:"object"`
+	storage.View
 }
 
-func viewView(v storage.View) savedView {
-	return savedView{
-		ID:            v.ID,
-		Object:        "view",
-		Name:          v.Name,
-		Shared:        v.Shared,
-		OwnerID:       v.OwnerID,
-		PhoneNumberID: v.PhoneNumberID,
-		Filter:        v.Filter,
-		Sort:          v.Sort,
-		CreatedAt:     v.CreatedAt,
-		UpdatedAt:     v.UpdatedAt,
-	}
-}
+func viewView(v storage.View) savedView { return savedView{v.ID, "view", v} }
 
 // listViews handles GET /v1/views.
 func (s *Server) listViews(r *rest.Request) (rest.Reply, error) {

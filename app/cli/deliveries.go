@@ -75,7 +75,7 @@ func (e *env) deliveriesList() *cobra.Command {
 }
 
 // viewDelivery is a delivery in the API's shape, without what it carries.
-func viewDelivery(d storage.Delivery) any { return api.ViewDelivery(d, nil) }
+func viewDelivery(d storage.Delivery) any { return api.ViewDelivery(d) }
 
 // parseDelivered accepts the name of an event type, or that of a field of the provider, which has no dot.
 func parseDelivered(s string) (string, error) {
@@ -121,7 +121,9 @@ func (e *env) deliveriesShow() *cobra.Command {
 func printDelivery(cmd *cobra.Command, d shownDelivery) error {
 	out := cmd.OutOrStdout()
 	if wantsJSON(cmd) {
-		return printJSON(out, api.ViewDelivery(d.Delivery, d.payload))
+		view := api.ViewDelivery(d.Delivery)
+		view.Payload = d.payload
+		return printJSON(out, view)
 	}
 
 	err := printColumns(out, [][]string{

@@ -59,7 +59,7 @@ func (e *env) quickRepliesCreate() *cobra.Command {
 func (e *env) quickRepliesList() *cobra.Command {
 	columns := table[api.QuickReplyView]{
 		heading: []string{"ID", "SHORTCUT", "TEXT", "TEAM"},
-		row:     func(v api.QuickReplyView) []string { return []string{v.ID, v.Shortcut, v.Text, v.TeamID} },
+		row:     func(v api.QuickReplyView) []string { return []string{v.ID, v.Shortcut, v.Text, v.TeamPublicID} },
 	}
 	read := func(rx *storage.Rx, organization int64) ([]storage.QuickReply, error) {
 		return rx.QuickReplies(organization, nil, storage.First, math.MaxInt32)

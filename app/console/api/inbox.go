@@ -10,25 +10,12 @@ import (
 	"confab/storage"
 )
 
-// inboxCountsView are how many conversations each tab of the inbox has.
-type inboxCountsView struct {
-	Open       int `json:"open"`
-	Mine       int `json:"mine"`
-	Unassigned int `json:"unassigned"`
-	Waiting    int `json:"waiting"`
-	Mentions   int `json:"mentions"`
-	Unread     int `json:"unread"`
-	Snoozed    int `json:"snoozed"`
-	Resolved   int `json:"resolved"`
-	All        int `json:"all"`
-}
-
 // getInboxCounts handles GET /console/api/:phone_number_id/counts.
 func (s *Server) getInboxCounts(r *rest.Request) (rest.Reply, error) {
 	n, err := rest.QueryMany(s.Server, r, func(rx *storage.Rx) (storage.ConversationCounts, error) {
 		return rx.CountConversations(r.Account.ID, r.User.ID)
 	})
-	return rest.OK(inboxCountsView(n)), err
+	return rest.OK(n), err
 }
 
 // newestInbound finds the newest message of the person in the conversation of the path,

@@ -10,16 +10,12 @@ import (
 
 // jobView is a job of the organization, as the console shows it.
 type jobView struct {
-	ID        int64        `json:"id"`
-	Object    string       `json:"object"`
-	Kind      string       `json:"kind"`
-	State     string       `json:"state"`
-	Runs      int          `json:"runs"`
-	Failures  int          `json:"failures"`
-	LastError *string      `json:"last_error"`
-	DueAt     storage.Time `json:"due_at"`
-	CreatedAt storage.Time `json:"created_at"`
+	ID     int64  `json:"id"`
+	Object string `json:"object"`
+	storage.Job
 }
+
+func viewJob(j storage.Job) jobView { return jobView{j.ID, "job", j} }
 
 // listedJobView is a job with what it is about.
 type listedJobView struct {
@@ -32,20 +28,6 @@ type jobSubjectView struct {
 	Type string  `json:"type"`
 	ID   *string `json:"id"`
 	Name *string `json:"name"`
-}
-
-func viewJob(j storage.Job) jobView {
-	return jobView{
-		ID:        j.ID,
-		Object:    "job",
-		Kind:      j.Kind,
-		State:     j.State,
-		Runs:      j.Runs,
-		Failures:  j.Failures,
-		LastError: j.LastError,
-		DueAt:     j.DueAt,
-		CreatedAt: j.CreatedAt,
-	}
 }
 
 // jobKey is the place of a job in the list: by its number.

@@ -64,42 +64,29 @@ func (s *Server) getSubscriptionDay(r *rest.Request) (rest.Reply, error) {
 
 // messageCountsView are the messages of a span of time.
 type messageCountsView struct {
-	From      storage.Time `json:"from"`
-	Sent      int          `json:"sent"`
-	Delivered int          `json:"delivered"`
-	Read      int          `json:"read"`
-	Failed    int          `json:"failed"`
-	Received  int          `json:"received"`
+	From storage.Time `json:"from"`
+	storage.MessageCounts
 }
 
 // viewMessageCounts shows counts of spans that follow each other.
 func viewMessageCounts(from storage.Time, each time.Duration, all []storage.MessageCounts) []messageCountsView {
 	views := make([]messageCountsView, len(all))
 	for i, c := range all {
-		views[i] = messageCountsView{
-			From:      from.Add(time.Duration(i) * each),
-			Sent:      c.Sent,
-			Delivered: c.Delivered,
-			Read:      c.Read,
-			Failed:    c.Failed,
-			Received:  c.Received,
-		}
+		views[i] = messageCountsView{from.Add(time.Duration(i) * each), c}
 	}
 	return views
 }
 
 // failureView is how many messages failed for a reason, and what that means.
 type failureView struct {
-	Code         string `json:"code"`
-	ProviderCode *int64 `json:"provider_code"`
-	Count        int    `json:"count"`
-	Meaning      string `json:"meaning"`
+	storage.FailureCount
+	Meaning string `json:"meaning"`
 }
 
 func viewFailures(r *rest.Request, all []storage.FailureCount) []failureView {
 	views := make([]failureView, len(all))
 	for i, f := range all {
-		views[i] = failureView{Code: f.Code, ProviderCode: f.ProviderCode, Count: f.Count, Meaning: meaningOf(r, f.Code)}
+		views[i] = failureView{f, meaningOf(r, f.Code)}
 	}
 	return views
 }

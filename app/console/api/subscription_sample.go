@@ -82,7 +82,7 @@ func (s *Server) testWithSample(r *rest.Request, in sampleTest) (rest.Reply, err
 			return rest.Reply{}, err
 		}
 		d, err := sample.WithPayload(payload.Bytes()).EmitOnlyTo(tx, sub.ID)
-		return rest.Accepted(api.ViewDelivery(d, nil)), err
+		return rest.Accepted(api.ViewDelivery(d)), err
 	})
 }
 
