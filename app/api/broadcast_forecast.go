@@ -44,7 +44,7 @@ type forecastSend struct {
 
 // ForecastBroadcast takes what makes a broadcast, and makes none. Only the console has it.
 func (s *Server) ForecastBroadcast(r *rest.Request) (rest.Reply, error) {
-	in := broadcastBody{allowHTTP: s.plainHTTP(), hasFile: r.CSV != nil}
+	in := broadcastBody{allowHTTP: s.plainHTTP(), hasFile: r.Form != nil}
 	if err := r.Decode(&in); err != nil {
 		return rest.Reply{}, err
 	}

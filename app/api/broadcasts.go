@@ -50,7 +50,7 @@ func (s *Server) moveBroadcast(move func(*storage.Tx, *storage.Broadcast) error)
 
 // createBroadcast handles POST /v1/:phone_number_id/broadcasts.
 func (s *Server) createBroadcast(r *rest.Request) (rest.Reply, error) {
-	in := broadcastBody{allowHTTP: s.plainHTTP(), hasFile: r.CSV != nil}
+	in := broadcastBody{allowHTTP: s.plainHTTP(), hasFile: r.Form != nil}
 	if err := r.Decode(&in); err != nil {
 		return rest.Reply{}, err
 	}
@@ -86,8 +86,8 @@ func (s *Server) draftBroadcast(r *rest.Request, in *broadcastBody) (storage.Bro
 	b.CreatedBy = cmp.Or(r.UserID(), &r.Key.ID)
 
 	var file io.Reader
-	if r.CSV != nil {
-		file = r.CSV.Reader()
+	if r.Form != nil {
+		file = r.Form.File.Reader()
 	}
 	recipients, err := in.source(file)
 	return b, recipients, err

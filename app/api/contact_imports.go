@@ -47,7 +47,7 @@ func (s *Server) importContacts(r *rest.Request) (rest.Reply, error) {
 	}
 
 	i.ID = s.DB.NewID(storage.PrefixImport)
-	if err := s.Imports.Save(i.ID, r.Form.Reader()); err != nil {
+	if err := s.Imports.Save(i.ID, r.Form.File.Reader()); err != nil {
 		return rest.Reply{}, err
 	}
 	rep, err := s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
@@ -67,7 +67,7 @@ func (s *Server) importContacts(r *rest.Request) (rest.Reply, error) {
 
 // newContactImport reads the form.
 func newContactImport(r *rest.Request) (i storage.ContactImport, err error) {
-	if err := r.Form.CheckFiles(); err != nil {
+	if err := r.Form.CheckFiles("file"); err != nil {
 		return i, err
 	}
 
@@ -83,7 +83,7 @@ func newContactImport(r *rest.Request) (i storage.ContactImport, err error) {
 		i.LabelID = &label
 	}
 
-	layout, err := contactsheet.ReadLayout(r.Form.Reader())
+	layout, err := contactsheet.ReadLayout(r.Form.File.Reader())
 	if err != nil {
 		return i, rest.Invalid("file", err.Error())
 	}

@@ -93,7 +93,7 @@ func (s *Server) keepMedia(r *rest.Request, in *rest.IncomingFile) (rest.Reply, 
 // receivedFile is the uploaded file, or the one that the body's link leads to.
 func (s *Server) receivedFile(r *rest.Request) (*rest.IncomingFile, error) {
 	if r.Form != nil {
-		return &r.Form.IncomingFile, cmp.Or(r.Form.CheckFiles(), r.Form.Check("file"))
+		return &r.Form.IncomingFile, cmp.Or(r.Form.CheckFiles("file"), r.Form.Check("file"))
 	}
 
 	in := mediaBody{allowHTTP: s.plainHTTP()}

@@ -20,11 +20,8 @@ const (
 // where the route takes one, and JSON to memory.
 func (s *Server) readBody(x *Exchange) error {
 	r := x.Request
-	switch {
-	case r.route.Has(Uploads) && isForm(r.HTTP):
+	if isForm(r.HTTP) && (r.route.Has(Uploads) || r.route.takesTable()) {
 		return s.readUpload(x)
-	case r.route.takesTable() && isForm(r.HTTP):
-		return s.readTable(x)
 	}
 	return s.readJSON(x)
 }

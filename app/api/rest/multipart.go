@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -30,9 +31,25 @@ const (
 // form is a multipart body after it was read.
 type form struct {
 	IncomingFile
-	Files  int               // how many parts were called file
+	Files  int               // how many parts had the name of the file
 	Fields map[string]string // the other parts that a route may take
+	json   []byte            // the part that is JSON, where the route takes a table
 }
+
+// tableParts are the names of the two parts of a form with a table.
+type tableParts struct{ json, csv string }
+
+// TakesTable lets a route take much: JSON of 10 MiB, or a multipart body in which a part is the
+// JSON and another a CSV file.
+func (rt Route) TakesTable(jsonPart, csvPart string) Route {
+	rt.table = tableParts{json: jsonPart, csv: csvPart}
+	return rt
+}
+
+func (rt *Route) takesTable() bool { return rt.table.csv != "" }
+
+// filePart is the name of the part of a form that is its file.
+func (rt *Route) filePart() string { return cmp.Or(rt.table.csv, "file") }
 
 // isForm reports whether the body is multipart, not JSON.
 func isForm(r *http.Request) bool {
@@ -43,27 +60,22 @@ func isForm(r *http.Request) bool {
 // that memory stays small at any size.
 func (s *Server) readUpload(x *Exchange) error {
 	r := x.Request
-	file, err := s.beginUpload(x)
-	if err != nil {
-		return err
-	}
-
-	r.Form = &form{IncomingFile: IncomingFile{File: file, anyType: r.route.Has(Sheets)}, Fields: make(map[string]string)}
-	r.HTTP.Body = http.MaxBytesReader(x.ResponseWriter, r.HTTP.Body, MaxForm)
-	return asFormError("file", r.readForm("file", r.Form.readPart, r.Form.Finish))
-}
-
-// beginUpload makes the file that a multipart body goes to, and gives it time to arrive.
-func (s *Server) beginUpload(x *Exchange) (*storage.Upload, error) {
-	if x.Request.HTTP.ContentLength > MaxForm {
-		return nil, Fail(RequestTooLarge, "The body is larger than 100 MiB.")
+	if r.HTTP.ContentLength > MaxForm {
+		return Fail(RequestTooLarge, "The body is larger than 100 MiB.")
 	}
 
 	// The server's usual deadlines are for bodies of a mebibyte. Where they cannot
 	// be changed, as in a test without a connection, they stay.
 	control, until := http.NewResponseController(x.ResponseWriter), time.Now().Add(UploadTime)
 	_, _ = control.SetReadDeadline(until), control.SetWriteDeadline(until.Add(time.Minute))
-	return s.Files.Create()
+
+	file, err := s.Files.Create()
+	if err != nil {
+		return err
+	}
+	r.Form = &form{IncomingFile: IncomingFile{File: file, anyType: r.route.Has(Sheets)}, Fields: make(map[string]string)}
+	r.HTTP.Body = http.MaxBytesReader(x.ResponseWriter, r.HTTP.Body, MaxForm)
+	return asFormError(r.route.filePart(), s.readForm(r))
 }
 
 // discardUpload deletes a file that was received and not kept.
@@ -71,15 +83,11 @@ func (r *Request) discardUpload() {
 	if r.Form != nil {
 		r.Form.File.Discard()
 	}
-	if r.CSV != nil {
-		r.CSV.Discard()
-	}
 }
 
-// readForm reads the parts of a multipart body, each with read, and calls finish at its end;
-// param is the field of its file. In the request's fingerprint their names and contents
-// replace the raw body, because a client makes up a new boundary for each try.
-func (r *Request) readForm(param string, read func(*multipart.Part, io.Writer) error, finish func() error) error {
+// readForm reads the parts of a multipart body. In the request's fingerprint their names and
+// contents replace the raw body, because a client makes up a new boundary for each try.
+func (s *Server) readForm(r *Request) error {
 	parts, err := r.HTTP.MultipartReader()
 	if err != nil {
 		return err
@@ -90,17 +98,24 @@ func (r *Request) readForm(param string, read func(*multipart.Part, io.Writer) e
 		part, err := parts.NextPart()
 		switch {
 		case errors.Is(err, io.EOF):
-			return finish()
+			return r.finishForm()
 		case err != nil:
 			return err
 		case n == maxFormParts:
-			return Invalid(param, "must be in a form of at most "+strconv.Itoa(maxFormParts)+" parts")
+			return Invalid(r.route.filePart(), "must be in a form of at most "+strconv.Itoa(maxFormParts)+" parts")
 		case len(part.FormName()) > maxFormField:
-			return Invalid(param, "must be in a form whose field names have at most "+strconv.Itoa(maxFormField)+" bytes")
+			return Invalid(r.route.filePart(), "must be in a form whose field names have at most "+strconv.Itoa(maxFormField)+" bytes")
 		}
 
 		sum := sha256.New()
-		if err := read(part, sum); err != nil {
+		read := s.readPart
+		if r.route.takesTable() {
+			read = s.readTablePart
+		}
+		if err := read(r, part, io.TeeReader(part, sum)); err != nil {
+			return err
+		}
+		if _, err := io.Copy(sum, part); err != nil { // also one that is ignored is part of the fingerprint
 			return err
 		}
 
@@ -110,42 +125,64 @@ func (r *Request) readForm(param string, read func(*multipart.Part, io.Writer) e
 	}
 }
 
-// readPart reads one part and hashes it into sum. Every part is read to its end,
-// also one that is ignored: it is part of the fingerprint.
-func (f *form) readPart(part *multipart.Part, sum io.Writer) error {
-	var to io.Writer = io.Discard
-
+// readPart reads one part of a form with a file.
+func (s *Server) readPart(r *Request, part *multipart.Part, content io.Reader) error {
+	f := r.Form
 	switch part.FormName() {
 	case "file":
-		if f.Files++; f.Files == 1 {
-			if f.Filename = part.FileName(); len(f.Filename) > maxFormField {
-				return Invalid("file", "must have a name of at most "+strconv.Itoa(maxFormField)+" bytes")
-			}
-			f.Declared = append(f.Declared, filetype.WithoutParameters(part.Header.Get("Content-Type")))
-			to = &f.IncomingFile
+		if f.Files++; f.Files > 1 {
+			return nil
 		}
+		if f.Filename = part.FileName(); len(f.Filename) > maxFormField {
+			return Invalid("file", "must have a name of at most "+strconv.Itoa(maxFormField)+" bytes")
+		}
+		f.Declared = append(f.Declared, filetype.WithoutParameters(part.Header.Get("Content-Type")))
+		_, err := io.Copy(&f.IncomingFile, content)
+		return err
+
 	case "type", "dry_run", "label_id":
-		text, err := readField(part, sum)
-		if err != nil {
-			return err
+		text, err := io.ReadAll(io.LimitReader(content, maxFormField+1))
+		if err == nil && len(text) > maxFormField {
+			err = Invalid(part.FormName(), "must have at most "+strconv.Itoa(maxFormField)+" characters")
 		}
-		f.Fields[part.FormName()] = text
+		f.Fields[part.FormName()] = string(text)
 		if part.FormName() == "type" {
-			f.Declared = append(f.Declared, filetype.WithoutParameters(text))
+			f.Declared = append(f.Declared, filetype.WithoutParameters(string(text)))
+		}
+		return err
+	}
+	return nil
+}
+
+// readTablePart reads one part of a form with JSON and a CSV file.
+func (s *Server) readTablePart(r *Request, part *multipart.Part, content io.Reader) (err error) {
+	f, names := r.Form, r.route.table
+	switch part.FormName() {
+	case names.json:
+		if f.json != nil {
+			return Invalid(names.json, "must be given once")
+		}
+		f.json, err = s.readWhole(r, io.LimitReader(content, MaxBody+1), MaxBody+1)
+		if err == nil && len(f.json) > MaxBody {
+			err = Fail(RequestTooLarge, "The part "+names.json+" is larger than 1 MiB.")
+		}
+	case names.csv:
+		if f.Files++; f.Files == 1 {
+			_, err = io.Copy(f.File, content)
 		}
 	}
-
-	_, err := io.Copy(to, io.TeeReader(part, sum))
 	return err
 }
 
-// readField reads a part that is a short text, and hashes it into sum.
-func readField(part *multipart.Part, sum io.Writer) (string, error) {
-	text, err := io.ReadAll(io.TeeReader(io.LimitReader(part, maxFormField+1), sum))
-	if err == nil && len(text) > maxFormField {
-		err = Invalid(part.FormName(), "must have at most "+strconv.Itoa(maxFormField)+" characters")
+// finishForm decides the type of the file, or makes the JSON beside a table the request's body.
+func (r *Request) finishForm() error {
+	switch names := r.route.table; {
+	case !r.route.takesTable():
+		return r.Form.Finish()
+	case r.Form.json == nil:
+		return Missing(names.json)
 	}
-	return string(text), err
+	return cmp.Or(r.Form.CheckFiles(r.route.filePart()), r.setBody(r.Form.json))
 }
 
 // asFormError makes a client's error of a broken body, but not of a fault of our disk.
@@ -159,16 +196,13 @@ func asFormError(param string, err error) error {
 	return &Error{Code: InvalidFieldValue, Param: param, Message: "The multipart body could not be read.", Cause: err}
 }
 
-// CheckFiles refuses a form, or the lack of one, without exactly one file.
-func (f *form) CheckFiles() error {
+// CheckFiles refuses a form, or the lack of one, without exactly one file, in the part of a name.
+func (f *form) CheckFiles(name string) error {
 	switch {
 	case f == nil || f.Files == 0:
-		return Missing("file")
+		return Missing(name)
 	case f.Files > 1:
-		return Invalid("file", "must be given once")
+		return Invalid(name, "must be given once")
 	}
 	return nil
 }
-
-// Reader reads the file from its beginning.
-func (f *form) Reader() io.Reader { return io.NewSectionReader(f.File, 0, f.File.Size()) }

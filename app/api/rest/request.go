@@ -45,8 +45,7 @@ type Request struct {
 
 	Account storage.AccountKey // of the number in the path, if there is one
 
-	Form *form           // a multipart body; nil when it is JSON
-	CSV  *storage.Upload // the file of a multipart body that has one beside JSON
+	Form *form // a multipart body; nil when it is JSON
 
 	Idempotency *idempotency // nil without a key
 
