@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -311,30 +312,26 @@ func typeName(kind reflect.Kind) string {
 // hasLoneSurrogate reports whether a valid document escapes only one half of a surrogate
 // pair. That is no character, and many JSON parsers fail on it.
 func hasLoneSurrogate(doc []byte) bool {
-	high := false // the last thing was the first half of a pair
 	for i := 0; i < len(doc); i++ {
 		if doc[i] != '\\' {
-			if high {
-				return true
-			}
 			continue
 		}
-
-		i++
-		if doc[i] != 'u' {
-			if high {
+		if first := escapedUnit(doc[i:]); utf16.IsSurrogate(first) {
+			i += len(`\u0000`)
+			if utf16.DecodeRune(first, escapedUnit(doc[i:])) == utf8.RuneError {
 				return true
 			}
-			continue
 		}
-
-		unit, err := strconv.ParseUint(string(doc[i+1:i+5]), 16, 16)
-		i += 4
-		low := 0xdc00 <= unit && unit <= 0xdfff
-		if err != nil || low != high {
-			return true
-		}
-		high = 0xd800 <= unit && unit <= 0xdbff
+		i++ // past what is escaped, which may be a backslash
 	}
-	return high
+	return false
+}
+
+// escapedUnit is the code unit of UTF-16 that a text begins with as an escape, 0 if it does not.
+func escapedUnit(text []byte) rune {
+	if !bytes.HasPrefix(text, []byte(`\u`)) {
+		return 0
+	}
+	unit, _ := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return rune(unit)
 }
