@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -53,59 +54,72 @@ func ViewAccount(a storage.AccountDetail, now storage.Time) accountView {
 	if messaging.IsCoolingDown(a.CooldownUntil, now) {
 		v.CooldownUntil = a.CooldownUntil
 		if v.StatusReason == nil {
-			v.StatusReason = new(rateLimited)
+			v.StatusReason = new("rate_limited")
 		}
 	}
 	return v
 }
 
-// rateLimited is the status_reason of a number that waits for the end of a cooldown.
-const rateLimited = "rate_limited"
-
 // accountFilters reads the filters of a list of accounts. Any customer_id is accepted:
-// an unknown one has no accounts. mayMatch is false for an empty one, which no account
-// has.
-func accountFilters(r *rest.Request) (f storage.AccountFilter, mayMatch bool, err error) {
+// an unknown one has no accounts.
+func accountFilters(r *rest.Request) (storage.AccountFilter, error) {
 	q := rest.Filters{Values: r.Query()}
-	f = storage.AccountFilter{
-		Status:     q.OneOf("status", storage.AccountConnected, "all"),
+	f := storage.AccountFilter{
+		Status:     cmp.Or(q.OneOf("status", storage.AccountConnected, "all"), storage.AccountConnected),
 		CustomerID: q.Values.Get("customer_id"),
 		Of:         r.Key.Accounts,
 	}
 
-	switch f.Status {
-	case "":
-		f.Status = storage.AccountConnected
-	case "all":
+	if f.Status == "all" {
 		f.Status = ""
 	}
-
-	return f, !q.Values.Has("customer_id") || f.CustomerID != "", q.Err
+	if q.Values.Has("customer_id") && f.CustomerID == "" {
+		f.CustomerID = "none" // which is no id
+	}
+	return f, q.Err
 }
 
-// listAccounts handles GET /v1/accounts. Without a limit all come in one page.
+// accountsAtOnce is how many accounts are read in one transaction: a platform may have very many.
+const accountsAtOnce = 250
+
+// listAccounts handles GET /v1/accounts. Without a limit all come in one page, or as many as its
+// budget allows.
 func (s *Server) listAccounts(r *rest.Request) (rest.Reply, error) {
-	f, mayMatch, err := accountFilters(r)
+	f, err := accountFilters(r)
 	if err != nil {
 		return rest.Reply{}, err
 	}
-
 	q, err := s.ParseListQuery(r, fmt.Sprintf("accounts %#v", f))
 	if err != nil {
 		return rest.Reply{}, err
 	}
 
-	var rows []storage.AccountDetail
-	switch {
-	case !mayMatch:
-	case r.Query().Has("limit"):
-		rows, q.Reached, err = s.someAccounts(r, f, &q, q.Fetch())
-	default:
-		rows, err = s.allAccounts(r, f, q)
-		q.Limit = len(rows)
+	readsAll, size := !r.Query().Has("limit"), q.Fetch()
+	if readsAll {
+		size = accountsAtOnce
 	}
-	if err != nil {
-		return rest.Reply{}, err
+	var rows []storage.AccountDetail
+	for {
+		var some []storage.AccountDetail
+		err := s.ReadPage(r, &q, func(rx *storage.Rx) (err error) {
+			some, q.Reached, err = rx.Within(q.Budget).Accounts(r.Org.ID, f, q.After, size)
+			return err
+		})
+		if err != nil {
+			return rest.Reply{}, err
+		}
+
+		rows, q.After = append(rows, some...), q.Reached
+		if len(some) == size {
+			q.After = accountKey(some[size-1])
+		}
+		if !readsAll || q.After == storage.Last || q.Budget.Cut() {
+			break
+		}
+	}
+
+	if readsAll {
+		q.Limit = len(rows)
 	}
 	return rest.Page(s.Server, q, rows, accountKey, func(a storage.AccountDetail) accountView { return ViewAccount(a, r.Now) })
 }
@@ -113,38 +127,6 @@ func (s *Server) listAccounts(r *rest.Request) (rest.Reply, error) {
 // accountKey is the position of an account in the list.
 func accountKey(a storage.AccountDetail) storage.After {
 	return storage.After{Key: a.CreatedAt, ID: a.PublicID}
-}
-
-// someAccounts reads a page of the list, and how far it came.
-func (s *Server) someAccounts(
-	r *rest.Request, f storage.AccountFilter, q *rest.ListQuery, limit int,
-) (rows []storage.AccountDetail, reached storage.After, err error) {
-	err = s.ReadPage(r, q, func(rx *storage.Rx) (err error) {
-		rows, reached, err = rx.Within(q.Budget).Accounts(r.Org.ID, f, q.After, limit)
-		return err
-	})
-	return rows, reached, err
-}
-
-// accountsAtOnce is how many accounts are read in one transaction.
-const accountsAtOnce = 250
-
-// allAccounts reads the list to its end, or as much as the budget allows, page by page:
-// a platform may have very many accounts.
-func (s *Server) allAccounts(r *rest.Request, f storage.AccountFilter, q rest.ListQuery) ([]storage.AccountDetail, error) {
-	var all []storage.AccountDetail
-	for q.After != storage.Last && !q.Budget.Cut() {
-		rows, reached, err := s.someAccounts(r, f, &q, accountsAtOnce)
-		if err != nil {
-			return nil, err
-		}
-
-		all, q.After = append(all, rows...), reached
-		if len(rows) == accountsAtOnce {
-			q.After = accountKey(rows[accountsAtOnce-1])
-		}
-	}
-	return all, nil
 }
 
 // PIN is the form of the PIN of a number.

@@ -1,8 +1,10 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 
 	"confab/app/api/content"
@@ -209,17 +211,11 @@ func plainText(raw json.RawMessage) (text string, ok bool) {
 	return string(raw), true
 }
 
-// outgoing is a message of the broadcast, as far as it is the same for all recipients.
-func (b *broadcastBody) outgoing() content.OutgoingMessage {
-	out := content.OutgoingMessage{Type: "template", Content: b.content}
-	b.template.Describe(&out)
-	return out
-}
-
 // resolve checks what a valid body names, and returns the broadcast without its recipients. of are
 // the numbers that the key is bound to.
 func (b *broadcastBody) resolve(rx *storage.Rx, account storage.AccountKey, of storage.Accounts) (made storage.Broadcast, err error) {
-	out := b.outgoing()
+	out := content.OutgoingMessage{Type: "template", Content: b.content}
+	b.template.Describe(&out)
 	sender, err := rx.Sender(account.ID)
 	if err != nil {
 		return made, err
@@ -230,21 +226,12 @@ func (b *broadcastBody) resolve(rx *storage.Rx, account storage.AccountKey, of s
 	if err := findMedia(rx, account.TeamID, of, &out); err != nil {
 		return made, err
 	}
-	if out.MissingMedia != nil {
-		return made, out.MissingMedia
-	}
-	if err := b.checkAudience(rx, account); err != nil {
+	if err := cmp.Or(out.MissingMedia, b.checkAudience(rx, account)); err != nil {
 		return made, err
 	}
 
-	made = b.broadcast(out)
-	made.AccountID = account.ID
-	return made, nil
-}
-
-// broadcast is the broadcast that a valid body asks for.
-func (b *broadcastBody) broadcast(out content.OutgoingMessage) storage.Broadcast {
-	made := storage.Broadcast{
+	made = storage.Broadcast{
+		AccountID:        account.ID,
 		Name:             *b.Name,
 		Content:          storage.JSON(b.content),
 		TemplateName:     out.Template.Name,
@@ -253,14 +240,13 @@ func (b *broadcastBody) broadcast(out content.OutgoingMessage) storage.Broadcast
 		AudienceType:     storage.AudienceRecipients,
 		ScheduledAt:      b.later,
 	}
-
 	switch {
 	case b.contacts != nil:
 		made.AudienceType = storage.AudienceContacts
 	case b.Audience != nil && b.Audience.LabelID != nil:
 		made.AudienceType, made.LabelID = storage.AudienceLabel, b.Audience.LabelID
 	}
-	return made
+	return made, nil
 }
 
 // checkAudience checks that what an audience names is there.
@@ -275,8 +261,7 @@ func (b *broadcastBody) checkAudience(rx *storage.Rx, account storage.AccountKey
 
 	b.recipients = nil
 	known := make(map[string]bool)
-	for start := 0; start < len(b.contacts); start += contactsAtOnce {
-		some := b.contacts[start:min(start+contactsAtOnce, len(b.contacts))]
+	for some := range slices.Chunk(b.contacts, contactsAtOnce) {
 		found, err := rx.ContactsByID(account.ID, some)
 		if err != nil {
 			return err
@@ -290,7 +275,7 @@ func (b *broadcastBody) checkAudience(rx *storage.Rx, account storage.AccountKey
 		listed, ok := known[id]
 		switch {
 		case !ok:
-			return rest.Invalid("audience.contact_ids["+strconv.Itoa(i)+"]", "must be the id of one of this number's contacts")
+			return rest.Invalid(rest.ItemPath("audience.contact_ids", i), "must be the id of one of this number's contacts")
 		case !listed:
 			known[id] = true
 			b.recipients = append(b.recipients, storage.BroadcastRecipient{ContactID: &id})

@@ -48,12 +48,8 @@ func (s *Server) listBroadcastRecipients(r *rest.Request) (rest.Reply, error) {
 	return rest.ListOf(s.Server, r, rest.Lister[storage.BroadcastRecipient, recipientView]{
 		Scope: fmt.Sprintf("recipients %s %q", r.Param("id"), status),
 		Err:   err,
-		Read: func(rx *storage.Rx, q *rest.ListQuery) (rows []storage.BroadcastRecipient, _ storage.After, err error) {
-			var reached int64
-			b, err := BroadcastIn(rx, r)
-			if err == nil {
-				rows, reached, err = rx.BroadcastRecipients(b, status, rest.NumberOf(q.After), q.Fetch())
-			}
+		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.BroadcastRecipient, storage.After, error) {
+			rows, reached, err := recipientsAfter(rx, r, status, rest.NumberOf(q.After), q.Fetch())
 			return rows, storage.After{Key: storage.Time(reached)}, err
 		},
 		Key:  func(r storage.BroadcastRecipient) storage.After { return storage.After{Key: storage.Time(r.Number)} },
@@ -75,7 +71,12 @@ func (s *Server) exportBroadcastRecipients(r *rest.Request) (rest.Reply, error) 
 		out := csv.NewWriter(x)
 		_ = out.Write(recipientColumns)
 		for after := int64(0); ; {
-			rows, reached, err := s.recipientsAfter(r, status, after)
+			var rows []storage.BroadcastRecipient
+			var reached int64
+			err := s.List(r, func(rx *storage.Rx) (err error) {
+				rows, reached, err = recipientsAfter(rx, r, status, after, exportBatch)
+				return err
+			})
 			if err := cmp.Or(err, check()); err != nil {
 				return err
 			}
@@ -92,17 +93,15 @@ func (s *Server) exportBroadcastRecipients(r *rest.Request) (rest.Reply, error) 
 	})
 }
 
-func (s *Server) recipientsAfter(
-	r *rest.Request, status string, after int64,
+// recipientsAfter reads recipients of the broadcast in the path.
+func recipientsAfter(
+	rx *storage.Rx, r *rest.Request, status string, after int64, limit int,
 ) (rows []storage.BroadcastRecipient, reached int64, err error) {
-	err = s.List(r, func(rx *storage.Rx) error {
-		b, err := BroadcastIn(rx, r)
-		if err == nil {
-			rows, reached, err = rx.BroadcastRecipients(b, status, after, exportBatch)
-		}
-		return err
-	})
-	return rows, reached, err
+	b, err := BroadcastIn(rx, r)
+	if err != nil {
+		return nil, 0, err
+	}
+	return rx.BroadcastRecipients(b, status, after, limit)
 }
 
 // recipientCells are the cells of a recipient.

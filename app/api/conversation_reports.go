@@ -63,13 +63,6 @@ func (s *spellSum) add(f storage.SpellFigures) {
 	}
 }
 
-// merge adds what another has added up.
-func (s *spellSum) merge(other *spellSum) {
-	s.opened, s.in, s.out = s.opened+other.opened, s.in+other.in, s.out+other.out
-	s.replies = append(s.replies, other.replies...)
-	s.resolutions = append(s.resolutions, other.resolutions...)
-}
-
 func (s *spellSum) view() spellsView {
 	return spellsView{
 		Opened:            s.opened,
@@ -129,26 +122,23 @@ type conversationReport struct {
 	groupBy string
 	zone    *time.Location
 	sums    map[string]*spellSum
-	opened  int64    // in all
-	total   spellSum // by label alone: a spell may have several. Else it is the sum of the groups
+	total   spellSum
 
-	// The group of the last spell: by time when it begins and ends, else its name. Most follow each other.
+	// The day or the hour of the last spell. Most follow each other.
 	begin, end storage.Time
-	lastName   string
 	last       *spellSum
 }
 
 // add counts a spell of a number in its groups.
 func (c *conversationReport) add(number string, f storage.SpellFigures) {
-	c.opened++
+	c.total.add(f)
 	switch c.groupBy {
 	case "day", "hour":
 		if f.OpenedAt < c.begin || f.OpenedAt >= c.end {
-			c.group(c.span(f.OpenedAt))
+			c.last = c.group(c.span(f.OpenedAt))
 		}
 		c.last.add(f)
 	case "label":
-		c.total.add(f)
 		for label := range strings.SplitSeq(f.Key, " ") {
 			c.group(label).add(f)
 		}
@@ -160,16 +150,11 @@ func (c *conversationReport) add(number string, f storage.SpellFigures) {
 }
 
 func (c *conversationReport) group(name string) *spellSum {
-	if c.last != nil && c.lastName == name {
-		return c.last
-	}
-
 	sum := c.sums[name]
 	if sum == nil {
 		sum = new(spellSum)
 		c.sums[name] = sum
 	}
-	c.lastName, c.last = name, sum
 	return sum
 }
 
@@ -189,9 +174,6 @@ func (c *conversationReport) span(at storage.Time) string {
 func (c *conversationReport) view(head reportView) conversationsView {
 	v := conversationsView{reportView: head, Groups: []spellGroupView{}}
 	for name, sum := range c.sums {
-		if c.groupBy != "label" {
-			c.total.merge(sum)
-		}
 		g := spellGroupView{Group: &name, spellsView: sum.view()}
 		if name == "" {
 			g.Group = nil
@@ -248,7 +230,7 @@ func (s *Server) getConversationReport(r *rest.Request) (rest.Reply, error) {
 func (c *conversationReport) read(rx *storage.Rx, numbers []storage.ReportedNumber, days reportDays, key storage.SpellKey) error {
 	for _, n := range numbers {
 		err := rx.EachSpell(n.ID, days.begin(), days.end(), key, func(f storage.SpellFigures) error {
-			if c.opened >= maxReportSpells {
+			if c.total.opened >= maxReportSpells {
 				return rest.Invalid("from", "must leave at most 1,000,000 conversations to count")
 			}
 			c.add(n.PhoneNumberID, f)

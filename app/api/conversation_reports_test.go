@@ -218,7 +218,7 @@ func TestAReportOverMoreThanAMillionIsRefused(t *testing.T) {
 	day := time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)
 	days := reportDays{first: day, last: day.AddDate(0, 0, 1), zone: time.UTC}
 	for before, want := range map[int64]string{maxReportSpells - 2: "", maxReportSpells - 1: "from"} {
-		c := conversationReport{groupBy: "none", zone: time.UTC, sums: make(map[string]*spellSum), opened: before}
+		c := conversationReport{groupBy: "none", zone: time.UTC, sums: make(map[string]*spellSum), total: spellSum{opened: before}}
 		storagetest.View(t, f.db, func(rx *storage.Rx) error {
 			err := c.read(rx, []storage.ReportedNumber{{ID: account}}, days, storage.SpellsTogether)
 			is.Equal(err != nil, want != "")

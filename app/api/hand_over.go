@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	"errors"
 
 	"confab/app/api/rest"
 	"confab/jobs/messaging"
@@ -57,19 +56,16 @@ func checkHolderExists(rx *storage.Rx, organization int64, param string, to stor
 // checkUser checks that somebody is a user of an organization who is not disabled.
 func checkUser(rx *storage.Rx, organization int64, param, id string) error {
 	u, err := rx.User(organization, id)
-	if errors.Is(err, storage.ErrNotFound) || err == nil && u.DisabledAt != 0 {
-		return rest.Invalid(param, "must be a user of this organization who is not disabled")
+	if err == nil && u.DisabledAt != 0 {
+		err = storage.ErrNotFound
 	}
-	return err
+	return rest.InvalidIf(err, storage.ErrNotFound, param, "must be a user of this organization who is not disabled")
 }
 
 // checkAnyUser checks that somebody is a user of an organization, be it a disabled one.
 func checkAnyUser(rx *storage.Rx, organization int64, param, id string) error {
 	_, err := rx.User(organization, id)
-	if errors.Is(err, storage.ErrNotFound) {
-		return rest.Invalid(param, "must be a user of this organization")
-	}
-	return err
+	return rest.InvalidIf(err, storage.ErrNotFound, param, "must be a user of this organization")
 }
 
 // handOver handles POST /v1/:phone_number_id/conversations/:id/hand_over.
@@ -78,7 +74,7 @@ func (s *Server) handOver(r *rest.Request, in handOverBody) (rest.Reply, error) 
 		if err := checkHolderExists(&tx.Rx, r.Org.ID, "to.id", *in.To); err != nil {
 			return rest.Reply{}, err
 		}
-		if err := checkMayHandOver(tx, r, c.ID); err != nil {
+		if err := checkBotMayAct(tx, r, c.ID); err != nil {
 			return rest.Reply{}, err
 		}
 		if err := handOverTo(tx, r, c, *in.To, in.Note); err != nil {
@@ -88,16 +84,13 @@ func (s *Server) handOver(r *rest.Request, in handOverBody) (rest.Reply, error) 
 	})
 }
 
-// checkMayHandOver refuses to let a bot take a conversation from somebody else.
-func checkMayHandOver(tx *storage.Tx, r *rest.Request, conversation string) error {
-	if r.User != nil || r.Key.Agent == nil {
+// checkBotMayAct refuses to let a bot act in a conversation that somebody else holds.
+func checkBotMayAct(tx *storage.Tx, r *rest.Request, conversation string) error {
+	if r.Key.Agent == nil {
 		return nil
 	}
 	refused, err := messaging.RefusalOfHolder(&tx.Rx, *r.Key.Agent, conversation)
-	if err == nil && refused != nil {
-		err = rest.Fail(rest.ConversationHeld, refused.Text)
-	}
-	return err
+	return cmp.Or(err, refusalError(refused))
 }
 
 // handOverTo assigns a conversation to the user who is to hold it, makes a note of what the caller

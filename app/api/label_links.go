@@ -71,52 +71,42 @@ func setContactLabel(tx *storage.Tx, r *rest.Request, c storage.Contact, label s
 	return true, event.ContactUpdated(subject(r), c, []string{"labels"}).Emit(tx)
 }
 
-// labelChosen finds the label that a request is about: the one that the body names is attached,
-// one in the path is detached.
-func labelChosen(rx *storage.Rx, r *rest.Request, in *labelChoice) (storage.Label, error) {
-	if in != nil {
-		return labelToAttach(rx, r.Account, *in.LabelID)
+// chooseLabel finds the label that a request is about, and says whether it is to be attached: the one
+// that a body names is, one in the path is detached.
+func chooseLabel(rx *storage.Rx, r *rest.Request, in labelChoice) (l storage.Label, attached bool, err error) {
+	if in.LabelID != nil {
+		l, err = labelToAttach(rx, r.Account, *in.LabelID)
+		return l, true, err
 	}
-	return rest.InPath(r, "label_id", storage.PrefixLabel, r.Org.ID, rx.Label)
+	l, err = rest.InPath(r, "label_id", storage.PrefixLabel, r.Org.ID, rx.Label)
+	return l, false, err
 }
 
-// attachToContact handles POST /v1/:phone_number_id/contacts/:id/labels.
-func (s *Server) attachToContact(r *rest.Request, in labelChoice) (rest.Reply, error) {
-	return s.labelContact(r, &in)
+// detach makes the handler that detaches a label of the one that attaches it.
+func detach(attach func(*rest.Request, labelChoice) (rest.Reply, error)) rest.Handler {
+	return func(r *rest.Request) (rest.Reply, error) { return attach(r, labelChoice{}) }
 }
 
-// detachFromContact handles DELETE /v1/:phone_number_id/contacts/:id/labels/:label_id.
-func (s *Server) detachFromContact(r *rest.Request) (rest.Reply, error) {
-	return s.labelContact(r, nil)
-}
-
-func (s *Server) labelContact(r *rest.Request, in *labelChoice) (rest.Reply, error) {
+// labelContact handles POST /v1/:phone_number_id/contacts/:id/labels, and DELETE of one of them.
+func (s *Server) labelContact(r *rest.Request, in labelChoice) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, contactIn, func(tx *storage.Tx, c storage.Contact) (rest.Reply, error) {
-		l, err := labelChosen(&tx.Rx, r, in)
+		l, attached, err := chooseLabel(&tx.Rx, r, in)
 		if err == nil {
-			_, err = setContactLabel(tx, r, c, l.ID, in != nil)
+			_, err = setContactLabel(tx, r, c, l.ID, attached)
 		}
-		return rest.OK(contactLabelView{c.ID, l.ID, in != nil}), err
+		return rest.OK(contactLabelView{c.ID, l.ID, attached}), err
 	})
 }
 
-// attachToConversation handles POST /v1/:phone_number_id/conversations/:id/labels.
-func (s *Server) attachToConversation(r *rest.Request, in labelChoice) (rest.Reply, error) {
-	return s.labelConversation(r, &in)
-}
-
-// detachFromConversation handles DELETE /v1/:phone_number_id/conversations/:id/labels/:label_id.
-func (s *Server) detachFromConversation(r *rest.Request) (rest.Reply, error) {
-	return s.labelConversation(r, nil)
-}
-
-func (s *Server) labelConversation(r *rest.Request, in *labelChoice) (rest.Reply, error) {
+// labelConversation handles POST /v1/:phone_number_id/conversations/:id/labels, and DELETE of one
+// of them.
+func (s *Server) labelConversation(r *rest.Request, in labelChoice) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, ConversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
-		l, err := labelChosen(&tx.Rx, r, in)
+		l, attached, err := chooseLabel(&tx.Rx, r, in)
 		if err == nil {
-			err = messaging.SetConversationLabel(tx, byRequest(r), c.Conversation, l, in != nil)
+			err = messaging.SetConversationLabel(tx, byRequest(r), c.Conversation, l, attached)
 		}
-		return rest.OK(conversationLabelView{c.ID, l.ID, in != nil}), err
+		return rest.OK(conversationLabelView{c.ID, l.ID, attached}), err
 	})
 }
 
@@ -138,7 +128,7 @@ func (b *bulkLabel) Validate() error {
 	case len(b.ContactIDs) < 1 || len(b.ContactIDs) > maxBulk:
 		return rest.Invalid("contact_ids", "must have 1 to "+strconv.Itoa(maxBulk)+" ids")
 	case bad >= 0:
-		return rest.Invalid("contact_ids["+strconv.Itoa(bad)+"]", "must be an id that starts with "+storage.PrefixContact)
+		return rest.Invalid(rest.ItemPath("contact_ids", bad), "must be an id that starts with "+storage.PrefixContact)
 	}
 
 	label := labelChoice{b.LabelID}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	"errors"
 
 	"confab/app/api/rest"
 	"confab/storage"
@@ -143,8 +142,5 @@ func (s *Server) deleteLabel(r *rest.Request) (rest.Reply, error) {
 // labelError makes the client's error of a name that is taken, which only the database
 // can check.
 func labelError(err error) error {
-	if errors.Is(err, storage.ErrConflict) {
-		return rest.Invalid("name", "is already used by another label in this team")
-	}
-	return err
+	return rest.InvalidIf(err, storage.ErrConflict, "name", "is already used by another label in this team")
 }

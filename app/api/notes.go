@@ -74,13 +74,11 @@ func noteAuthor(r *rest.Request) (kind, id string, name *string) {
 
 // mentionedUsers checks the people whom a note mentions, and returns each once.
 func mentionedUsers(tx *storage.Tx, r *rest.Request, ids []string) (storage.JSON, error) {
-	mentioned, seen := []string{}, make(map[string]bool)
+	mentioned := []string{}
 	for i, id := range ids {
-		if seen[id] {
+		if slices.Contains(mentioned, id) {
 			continue
 		}
-		seen[id] = true
-
 		if err := checkAnyUser(&tx.Rx, r.Org.ID, rest.ItemPath("mentions", i), id); err != nil {
 			return nil, err
 		}

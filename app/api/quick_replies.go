@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"regexp"
 
 	"confab/app/api/content"
@@ -175,8 +174,5 @@ func checkShortcut(word *string) error {
 // shortcutError makes the client's error of a shortcut that is taken, which only the
 // database can check.
 func shortcutError(err error) error {
-	if errors.Is(err, storage.ErrConflict) {
-		return rest.Invalid("shortcut", "is already used by another quick reply in this team")
-	}
-	return err
+	return rest.InvalidIf(err, storage.ErrConflict, "shortcut", "is already used by another quick reply in this team")
 }

@@ -127,8 +127,8 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("PATCH", "/:phone_number_id/conversations/:id",
 			rest.WithBody(s.updateConversation), rest.Inbox|rest.Agents, rest.Exists(ConversationIn)),
 		rest.At("POST", "/:phone_number_id/conversations/:id/labels",
-			rest.WithBody(s.attachToConversation), rest.Inbox|rest.Agents, rest.Exists(ConversationIn)),
-		rest.At("DELETE", "/:phone_number_id/conversations/:id/labels/:label_id", s.detachFromConversation, rest.Inbox|rest.Agents, nil),
+			rest.WithBody(s.labelConversation), rest.Inbox|rest.Agents, rest.Exists(ConversationIn)),
+		rest.At("DELETE", "/:phone_number_id/conversations/:id/labels/:label_id", detach(s.labelConversation), rest.Inbox|rest.Agents, nil),
 
 		rest.At("POST", "/:phone_number_id/conversations/:id/hand_over",
 			rest.WithBody(s.handOver), rest.Inbox|rest.Agents, rest.Exists(ConversationIn)),
@@ -151,8 +151,8 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("POST", "/:phone_number_id/contacts/bulk_label",
 			rest.WithBody(s.bulkLabelContacts), rest.Inbox|rest.Agents|rest.NamedAction, nil),
 		rest.At("POST", "/:phone_number_id/contacts/:id/labels",
-			rest.WithBody(s.attachToContact), rest.Inbox|rest.Agents, rest.Exists(contactIn)),
-		rest.At("DELETE", "/:phone_number_id/contacts/:id/labels/:label_id", s.detachFromContact, rest.Inbox|rest.Agents, nil),
+			rest.WithBody(s.labelContact), rest.Inbox|rest.Agents, rest.Exists(contactIn)),
+		rest.At("DELETE", "/:phone_number_id/contacts/:id/labels/:label_id", detach(s.labelContact), rest.Inbox|rest.Agents, nil),
 		rest.At("GET", "/:phone_number_id/contacts.csv", s.exportContacts, rest.Read, nil).
 			Audited("contacts.exported", "number", "phone_number_id"),
 		rest.At("POST", "/:phone_number_id/contact_imports", s.importContacts, rest.Inbox|rest.Uploads|rest.Sheets, nil).

@@ -198,10 +198,7 @@ func checkRuleReferences(rx *storage.Rx, r *storage.Rule, allowHTTP content.Plai
 
 func checkLabel(rx *storage.Rx, organization int64, param, id string) error {
 	_, err := rx.Label(organization, id)
-	if errors.Is(err, storage.ErrNotFound) {
-		return rest.Invalid(param, "must be a label of this organization")
-	}
-	return err
+	return rest.InvalidIf(err, storage.ErrNotFound, param, "must be a label of this organization")
 }
 
 func checkActionReferences(rx *storage.Rx, r *storage.Rule, i int, allowHTTP content.PlainHTTP) error {
@@ -217,10 +214,7 @@ func checkActionReferences(rx *storage.Rx, r *storage.Rule, i int, allowHTTP con
 
 	case a.Reply != nil && a.Reply.QuickReplyID != nil:
 		_, err := rx.QuickReply(r.OrganizationID, *a.Reply.QuickReplyID)
-		if errors.Is(err, storage.ErrNotFound) {
-			return rest.Invalid("reply.quick_reply_id", "must be a quick reply of this organization")
-		}
-		return err
+		return rest.InvalidIf(err, storage.ErrNotFound, "reply.quick_reply_id", "must be a quick reply of this organization")
 
 	case a.Reply != nil && a.Reply.Template != nil:
 		t, err := prepareTemplate(rx, r, a.Reply.Template, allowHTTP)

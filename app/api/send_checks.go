@@ -48,20 +48,24 @@ func (s *Server) checkSendAllowed(
 	}
 
 	if out.Template != nil {
-		if refused := messaging.RefusalFor(sender, to.Contact, out.Marketing); refused != nil {
-			return rest.Fail(rest.CodeNamed(string(refused.Code)), refused.Text)
-		}
-	}
-	if r.Key.Agent != nil && to.ConversationID != nil {
-		refused, err := messaging.RefusalOfHolder(&tx.Rx, *r.Key.Agent, *to.ConversationID)
-		if err != nil {
+		if err := refusalError(messaging.RefusalFor(sender, to.Contact, out.Marketing)); err != nil {
 			return err
 		}
-		if refused != nil {
-			return rest.Fail(rest.ConversationHeld, refused.Text)
+	}
+	if to.ConversationID != nil {
+		if err := checkBotMayAct(tx, r, *to.ConversationID); err != nil {
+			return err
 		}
 	}
 	return out.MissingMedia
+}
+
+// refusalError is the client's error of a refusal, if there is one.
+func refusalError(why *messaging.Refusal) error {
+	if why == nil {
+		return nil
+	}
+	return rest.Fail(rest.CodeNamed(string(why.Code)), why.Text)
 }
 
 // CheckSender refuses any send from an account while billing, the customer or the
@@ -81,11 +85,7 @@ func CheckSender(r *rest.Request, sender storage.Sender, used func() (int64, err
 		}
 	}
 
-	// The same rules apply again when a message is sent.
-	if refused := messaging.RefusalOf(sender); refused != nil {
-		return rest.Fail(rest.CodeNamed(string(refused.Code)), refused.Text)
-	}
-	return nil
+	return refusalError(messaging.RefusalOf(sender)) // as again when the message is sent
 }
 
 // checkReceiptAllowed refuses a read receipt of a number that may not send.
@@ -94,10 +94,7 @@ func checkReceiptAllowed(rx *storage.Rx, account int64) error {
 	if err != nil {
 		return err
 	}
-	if refused := messaging.ReceiptRefusalOf(sender); refused != nil {
-		return rest.Fail(rest.CodeNamed(string(refused.Code)), refused.Text)
-	}
-	return nil
+	return refusalError(messaging.ReceiptRefusalOf(sender))
 }
 
 // resolveTemplate checks a template message against the stored template, and sets what

@@ -172,10 +172,6 @@ func (s *Server) updateSubscription(r *rest.Request) (rest.Reply, error) {
 	}
 
 	return rest.UpdateFound(s.Server, r, SubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
-		if sub.Status == storage.WebhookDisabled && in.Status.Value != storage.WebhookActive {
-			return rest.Reply{}, errDisabled()
-		}
-
 		if err := in.apply(tx, &sub); err != nil {
 			return rest.Reply{}, err
 		}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 
 	"confab/app/api/content"
@@ -76,17 +77,14 @@ func orNull(s string) *string {
 func templateFilters(r *rest.Request) (storage.TemplateFilter, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.TemplateFilter{
-		Status:   q.OneOf("status", storage.TemplateApproved, storage.TemplatePending, storage.TemplateRejected, "all"),
+		Status: cmp.Or(q.OneOf("status", storage.TemplateApproved, storage.TemplatePending, storage.TemplateRejected, "all"),
+			storage.TemplateApproved),
 		Language: provisioning.TemplateLanguage(q.Text("language", content.MaxLanguage)),
 	}
 
-	switch f.Status {
-	case "":
-		f.Status = storage.TemplateApproved
-	case "all":
+	if f.Status == "all" {
 		f.Status = ""
 	}
-
 	return f, q.Err
 }
 

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"net/url"
 
 	"confab/app/api/rest"
@@ -137,11 +136,11 @@ func setViewNumber(tx *storage.Tx, r *rest.Request, v *storage.View, number *str
 	}
 
 	a, err := tx.AccountByNumber(*number)
-	if errors.Is(err, storage.ErrNotFound) || err == nil && a.OrganizationID != r.Org.ID {
-		return rest.Invalid("phone_number_id", "is not the id of one of this organization's numbers")
+	if err == nil && a.OrganizationID != r.Org.ID {
+		err = storage.ErrNotFound
 	}
 	v.AccountID = &a.ID
-	return err
+	return rest.InvalidIf(err, storage.ErrNotFound, "phone_number_id", "is not the id of one of this organization's numbers")
 }
 
 func setViewFilter(tx *storage.Tx, r *rest.Request, v *storage.View, f *viewFilter) (err error) {

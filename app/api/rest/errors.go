@@ -73,6 +73,14 @@ func Invalid(param, rule string) *Error {
 	return FailAt(InvalidFieldValue, param, param+" "+rule+".")
 }
 
+// InvalidIf reports a field that breaks a rule, as an error of storage tells. Any other stays as it is.
+func InvalidIf(err, is error, param, rule string) error {
+	if errors.Is(err, is) {
+		return Invalid(param, rule)
+	}
+	return err
+}
+
 // NotFound reports a resource that does not exist or belongs to another organization.
 // The client cannot tell which.
 func NotFound() *Error { return Fail(ResourceNotFound, "No such resource.") }

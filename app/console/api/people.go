@@ -123,11 +123,7 @@ func (s *Server) updatePerson(r *rest.Request, in personChanges) (rest.Reply, er
 			u.TeamID = t.ID
 		}
 
-		err := tx.UpdateUser(u)
-		if errors.Is(err, storage.ErrConflict) {
-			return rest.Invalid("email", "is already used by someone else, or by an invitation")
-		}
-		return err
+		return rest.InvalidIf(tx.UpdateUser(u), storage.ErrConflict, "email", "is already used by someone else, or by an invitation")
 	})
 }
 
