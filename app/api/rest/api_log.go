@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -19,10 +20,9 @@ const (
 	callBatchSize = 256
 	// maxWaitingCalls bounds the calls that wait while the database cannot write.
 	maxWaitingCalls = 50_000
-	// lastUsedFlushInterval is how long a key's last use waits to be written.
-	lastUsedFlushInterval = 10 * time.Second
-	// unloggedInterval is how often the log counts requests that are not in it.
-	unloggedInterval = time.Minute
+	// lastUsedFlushSeconds is how long a key's last use waits to be written, and unloggedSeconds
+	// how often the log counts requests that are not in it.
+	lastUsedFlushSeconds, unloggedSeconds = 10, 60
 	// MaxLoggedMethod is longer than any method in the log.
 	MaxLoggedMethod = 16
 )
@@ -40,11 +40,11 @@ const (
 // that was revoked or has expired is its organization's. Requests beyond the quota are reported in
 // the server's log once a minute.
 type callLog struct {
-	db        *storage.DB
-	log       *slog.Logger
-	strangers *strangerQuota
-	stop      chan struct{}
-	done      chan struct{}
+	db       *storage.DB
+	log      *slog.Logger
+	stop     chan struct{}
+	done     chan struct{}
+	unlogged atomic.Int64 // requests that no line of the log has counted yet
 
 	mu       sync.Mutex
 	waiting  []storage.APICall
@@ -55,14 +55,13 @@ type callLog struct {
 	writing sync.Mutex // one flush at a time, so that lines stay in order
 }
 
-func newCallLog(db *storage.DB, log *slog.Logger, strangers *strangerQuota) *callLog {
+func newCallLog(db *storage.DB, log *slog.Logger) *callLog {
 	l := &callLog{
-		db:        db,
-		log:       log,
-		strangers: strangers,
-		stop:      make(chan struct{}),
-		done:      make(chan struct{}),
-		lastUsed:  make(map[string]storage.Time),
+		db:       db,
+		log:      log,
+		stop:     make(chan struct{}),
+		done:     make(chan struct{}),
+		lastUsed: make(map[string]storage.Time),
 	}
 	go l.run()
 	return l
@@ -81,23 +80,17 @@ func (l *callLog) add(x *Exchange, status int, took time.Duration, ip, path stri
 		CreatedAt:     r.Now,
 	}
 	// Copies: what pointed into the request would keep all of it in memory.
-	switch {
-	case r.User != nil:
-		organization, user := r.Org.ID, r.User.ID
-		c.OrganizationID, c.UserID = &organization, &user
-	case r.Operator != nil:
-		organization := r.Org.ID
-		c.OrganizationID = &organization
-	case r.isAuthenticated():
-		organization, key := r.Org.ID, r.Key.ID
-		c.OrganizationID, c.KeyID = &organization, &key
-	case r.refused != nil:
-		organization, key := r.refused.Organization.ID, r.refused.Key.ID
-		c.OrganizationID, c.KeyID = &organization, &key
+	if organization, key := r.caller(); organization.ID != 0 {
+		c.OrganizationID = new(organization.ID)
+		switch {
+		case r.User != nil:
+			c.UserID = new(r.User.ID)
+		case key.ID != "":
+			c.KeyID = new(key.ID)
+		}
 	}
 	if x.Failure != nil {
-		code := AsError(x.Failure).code().Name
-		c.ErrorCode = &code
+		c.ErrorCode = new(AsError(x.Failure).Name())
 	}
 	if x.made != "" {
 		c.MadeID = &x.made
@@ -134,24 +127,20 @@ func (l *callLog) run() {
 
 	calls := time.NewTicker(callFlushInterval)
 	defer calls.Stop()
-	used := time.NewTicker(lastUsedFlushInterval)
-	defer used.Stop()
-	unlogged := time.NewTicker(unloggedInterval)
-	defer unlogged.Stop()
-
-	for {
-		var err error
+	for seconds := 1; ; seconds++ {
 		select {
 		case <-calls.C:
-			err = l.Flush(context.Background())
-		case <-used.C:
-			err = l.FlushLastUsed(context.Background())
-		case <-unlogged.C:
-			l.logUnlogged()
 		case <-l.stop:
 			return
 		}
 
+		err := l.Flush(context.Background())
+		if seconds%lastUsedFlushSeconds == 0 {
+			err = errors.Join(err, l.FlushLastUsed(context.Background()))
+		}
+		if seconds%unloggedSeconds == 0 {
+			l.logUnlogged()
+		}
 		if err != nil {
 			l.log.Warn("could not write the API log", "error", err)
 		}
@@ -229,7 +218,7 @@ func (l *callLog) FlushLastUsed(ctx context.Context) error {
 
 // logUnlogged says how many requests of strangers were left out of the logs.
 func (l *callLog) logUnlogged() {
-	if n := l.strangers.unlogged.Swap(0); n > 0 {
+	if n := l.unlogged.Swap(0); n > 0 {
 		l.log.Info("too many requests without a key or signature: some were not logged", "requests", n)
 	}
 }
@@ -243,11 +232,8 @@ func (l *callLog) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 
-	if err := l.Flush(ctx); err != nil {
+	if err := errors.Join(l.Flush(ctx), l.FlushLastUsed(ctx)); err != nil {
 		l.log.Warn("could not write the rest of the API log", "error", err)
-	}
-	if err := l.FlushLastUsed(ctx); err != nil {
-		l.log.Warn("could not record when keys were last used", "error", err)
 	}
 }
 
@@ -262,53 +248,41 @@ const (
 	refusedLines, refusedLinesEach = 6000, 600
 )
 
-// strangerQuota limits what strangers write into the logs: the API log, whose rows
+// logQuotas limit what strangers write into the logs: the API log, whose rows
 // stay for weeks, and the server's own. A stranger is a caller who has not proved to
 // be somebody: under /v1 with a key, elsewhere with a signature. Anyone can make such
 // requests, as many as the network carries. Requests that are not logged are counted: by the
 // metrics, and in a line of the log once a minute.
-type strangerQuota struct {
-	lines    *limit.Quota
-	probes   *limit.Quota // of routes that need no key, which many call all the time
-	refused  *limit.Quota // of keys that were revoked or have expired
-	unlogged atomic.Int64 // requests that no line of the log has counted yet
-}
-
-func newStrangerQuota() *strangerQuota {
-	return &strangerQuota{
-		lines:   limit.NewQuota(strangerLines, strangerLinesEach),
-		probes:  limit.NewQuota(strangerLines, strangerLinesEach),
-		refused: limit.NewQuota(refusedLines, refusedLinesEach),
-	}
+type logQuotas struct {
+	lines   *limit.Quota
+	probes  *limit.Quota // of routes that need no key, which many call all the time
+	refused *limit.Quota // of keys that were revoked or have expired
 }
 
 // LogsStranger reports whether a request from an address is logged although its caller
 // has not proved to be anybody, and counts it.
-func (s *Server) LogsStranger(ip string) bool {
-	return s.strangers.allow(s.strangers.lines, networkOf(ip))
-}
+func (s *Server) LogsStranger(ip string) bool { return s.allowLine(s.quotas.lines, networkOf(ip)) }
 
 // logs reports whether a call is logged: those with a key always, others as far as their quota
 // goes. Calls of a route that needs no key are counted apart: they take no line from others, nor
 // others from them.
 func (s *Server) logs(r *Request, ip string) bool {
-	q := s.strangers
 	switch {
 	case r.isAuthenticated():
 		return true
 	case r.refused != nil:
-		return q.allow(q.refused, r.refused.Key.ID)
+		return s.allowLine(s.quotas.refused, r.refused.Key.ID)
 	case r.Table.isPublic(r.path):
-		return q.allow(q.probes, networkOf(ip))
+		return s.allowLine(s.quotas.probes, networkOf(ip))
 	}
-	return q.allow(q.lines, networkOf(ip))
+	return s.LogsStranger(ip)
 }
 
-// allow counts a line of somebody, or that there is none.
-func (q *strangerQuota) allow(lines *limit.Quota, of string) bool {
-	if lines.Allow(of) {
-		return true
+// allowLine counts a line of somebody, or that there is none.
+func (s *Server) allowLine(lines *limit.Quota, of string) bool {
+	isAllowed := lines.Allow(of)
+	if !isAllowed {
+		s.APILog.unlogged.Add(1)
 	}
-	q.unlogged.Add(1)
-	return false
+	return isAllowed
 }

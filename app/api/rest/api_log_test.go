@@ -137,12 +137,12 @@ func TestCallsAreWrittenInBatchesAfterASecond(t *testing.T) {
 		f.call("GET", "/me", "")
 		used := storage.Now()
 		is.Equal(f.lastUsed(), storage.Time(0))
-		time.Sleep(lastUsedFlushInterval)
+		time.Sleep(lastUsedFlushSeconds * time.Second)
 		synctest.Wait()
 		is.Equal(f.lastUsed(), used)
 		f.call("GET", "/me", "")
 		is.NoErr(f.api.Flush(t.Context()))
-		is.Equal(f.lastUsed(), used.Add(lastUsedFlushInterval)) // for somebody who asks now
+		is.Equal(f.lastUsed(), used.Add(lastUsedFlushSeconds*time.Second)) // for somebody who asks now
 	})
 }
 
@@ -171,7 +171,7 @@ func TestTheLogIsKeptAndBoundedWhileNothingCanBeWritten(t *testing.T) {
 	f := serve(t)
 	lost := serve(t)
 	lost.stop()
-	log := &callLog{db: lost.db, log: lost.api.Log, strangers: newStrangerQuota(), lastUsed: make(map[string]storage.Time)} // without the clock that writes it
+	log := &callLog{db: lost.db, log: lost.api.Log, lastUsed: make(map[string]storage.Time)} // without the clock that writes it
 	r := &Request{Table: NewTable(nil), HTTP: httptest.NewRequest("GET", "/v1/me", nil), Key: f.tenant.Key, Org: f.tenant.Organization, began: time.Now(), Now: storage.Now()}
 	for range maxWaitingCalls + 3 {
 		log.add(&Exchange{Request: r}, 200, time.Millisecond, "127.0.0.1", "/v1/me", nil)

@@ -82,8 +82,13 @@ func TestAnItemThatDoesNotFitLeavesNoTrace(t *testing.T) {
 func TestTheEndOfAListIsWhatTheEncoderWouldWrite(t *testing.T) {
 	is := is.New(t)
 	for _, text := range hostileTexts {
-		for _, end := range []listEnd{{HasMore: true, NextCursor: &text, RequestID: text}, {RequestID: text}} {
-			is.Equal(string(end.AppendJSON(nil)), encoded(t, end))
+		for _, l := range []listBody{{Data: []byte(listStart), HasMore: true, NextCursor: &text}, {Data: []byte(listStart)}} {
+			is.Equal(string(l.Render(text)), encoded(t, struct {
+				Data       []int   `json:"data"`
+				HasMore    bool    `json:"has_more"`
+				NextCursor *string `json:"next_cursor"`
+				RequestID  string  `json:"request_id"`
+			}{[]int{}, l.HasMore, l.NextCursor, text}))
 		}
 	}
 }

@@ -155,26 +155,13 @@ func WholeList[T, V any](rows []T, view func(T) V) (Reply, error) {
 
 // listBody is a page: its items, rendered, and what follows them.
 type listBody struct {
-	listEnd
-	Data []byte // the document so far, beginning with listStart
+	Data       []byte // the document so far, beginning with listStart
+	HasMore    bool
+	NextCursor *string
 }
 
-// listStart begins the document of a list. The items follow, and then listEnd.
+// listStart begins the document of a list. The items follow.
 const listStart = `{"data":[`
-
-// listEnd is what follows the items.
-type listEnd struct {
-	HasMore    bool    `json:"has_more"`
-	NextCursor *string `json:"next_cursor"`
-	RequestID  string  `json:"request_id"`
-}
-
-func (e listEnd) AppendJSON(b []byte) []byte {
-	b = strconv.AppendBool(append(b, `{"has_more":`...), e.HasMore)
-	b = AppendOptional(append(b, `,"next_cursor":`...), e.NextCursor)
-	b = AppendText(append(b, `,"request_id":`...), e.RequestID)
-	return append(b, '}')
-}
 
 // newList begins a page of some items.
 func newList(items int) *listBody {
@@ -212,12 +199,10 @@ const listEndSize = 512
 
 // Render is the whole body.
 func (l *listBody) Render(requestID string) []byte {
-	l.RequestID = requestID
-	l.Data = append(l.Data, ']')
-	comma := len(l.Data) // in the place of a bracket
-	l.Data = l.listEnd.AppendJSON(l.Data)
-	l.Data[comma] = ','
-	return l.Data
+	b := strconv.AppendBool(append(l.Data, `],"has_more":`...), l.HasMore)
+	b = AppendOptional(append(b, `,"next_cursor":`...), l.NextCursor)
+	b = AppendText(append(b, `,"request_id":`...), requestID)
+	return append(b, '}')
 }
 
 // A page is bounded in bytes as well as in items, and so are the rows read for it: the

@@ -88,6 +88,15 @@ const (
 // isAuthenticated reports whether the caller has a valid key or session.
 func (r *Request) isAuthenticated() bool { return r.Org.ID != 0 }
 
+// caller is the organization and the key of who calls, though the call may be refused; zero if they
+// are not known. A person has no key.
+func (r *Request) caller() (storage.Organization, storage.Key) {
+	if r.refused != nil {
+		return r.refused.Organization, r.refused.Key
+	}
+	return r.Org, r.Key
+}
+
 // isKnown reports whether it is known who calls, though the call may be refused.
 func (r *Request) isKnown() bool { return r.isAuthenticated() || r.refused != nil }
 
@@ -118,13 +127,12 @@ func (r *Request) logAttrs(status int, took time.Duration, ip, path string) []sl
 		slog.String("ip", ip),
 	}
 
+	organization, key := r.caller()
 	switch {
 	case r.User != nil:
-		attrs = append(attrs, slog.String("org", r.Org.PublicID), slog.String("user", r.User.ID))
-	case r.isAuthenticated():
-		attrs = append(attrs, slog.String("org", r.Org.PublicID), slog.String("key", r.Key.ID))
-	case r.refused != nil:
-		attrs = append(attrs, slog.String("org", r.refused.Organization.PublicID), slog.String("key", r.refused.Key.ID))
+		attrs = append(attrs, slog.String("org", organization.PublicID), slog.String("user", r.User.ID))
+	case organization.ID != 0:
+		attrs = append(attrs, slog.String("org", organization.PublicID), slog.String("key", key.ID))
 	}
 	return attrs
 }

@@ -70,7 +70,7 @@ type Server struct {
 	buckets    *limit.Buckets[limit.Holder] // of those who call
 	made       *limit.Daily[madeBy]         // by people in the console
 	inFlight   sync.Map                     // of inFlightKey and inFlightRequest; a crash leaves none
-	strangers  *strangerQuota
+	quotas     logQuotas
 	APILog     *callLog
 	cursors    *cursorCodec
 	largePages chan struct{}    // a place for each large page that may be under way
@@ -79,13 +79,16 @@ type Server struct {
 
 // New makes a Server. Close it to write the rest of the API log.
 func New(o Options) *Server {
-	strangers := newStrangerQuota()
 	return &Server{
-		Options:    o,
-		buckets:    new(limit.Buckets[limit.Holder]),
-		made:       limit.NewDaily[madeBy](),
-		strangers:  strangers,
-		APILog:     newCallLog(o.DB, o.Log, strangers),
+		Options: o,
+		buckets: new(limit.Buckets[limit.Holder]),
+		made:    limit.NewDaily[madeBy](),
+		quotas: logQuotas{
+			lines:   limit.NewQuota(strangerLines, strangerLinesEach),
+			probes:  limit.NewQuota(strangerLines, strangerLinesEach),
+			refused: limit.NewQuota(refusedLines, refusedLinesEach),
+		},
+		APILog:     newCallLog(o.DB, o.Log),
 		cursors:    newCursorCodec(o.DB.DeriveKey("cursor")),
 		largePages: make(chan struct{}, maxLargePages),
 		bodies:     newBodyRoom(),
