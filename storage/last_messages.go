@@ -6,14 +6,14 @@ const previewLength = 200
 
 // LastMessage is the newest message of a conversation, as far as a list shows it.
 type LastMessage struct {
-	ID        string  `json:"id"`
-	Type      string  `json:"type"`
-	Direction string  `json:"direction"`
-	Status    string  `json:"status"`
-	Source    string  `json:"source"`
-	SentBy    *string `json:"sent_by"` // the user who sent it in the console
-	Preview   *string `json:"preview"` // the beginning of what it says; nil without words, and when it was revoked
-	CreatedAt Time    `json:"created_at"`
+	ID        string
+	Type      string
+	Direction string
+	Status    string
+	Source    string
+	SentBy    *string // the user who sent it in the console
+	Preview   *string // the beginning of what it says; nil without words, and when it was revoked
+	CreatedAt Time
 }
 
 // messageWords is what a message says in short: its text, what was offered or tapped, or an emoji.

@@ -27,38 +27,25 @@ const contactsADay = 1000
 
 // contactView is the public shape of a contact.
 type contactView struct {
-	ID                string                  `json:"id"`
-	Object            string                  `json:"object"`
-	PhoneNumber       *string                 `json:"phone_number"`
-	BSUID             *string                 `json:"bsuid"`
-	ParentBSUID       *string                 `json:"parent_bsuid"`
-	Username          *string                 `json:"username"`
-	Name              *string                 `json:"name"`
-	Email             *string                 `json:"email"`
-	Metadata          storage.JSON            `json:"metadata"`
-	Labels            []storage.AttachedLabel `json:"labels"`
-	MarketingOptedOut bool                    `json:"marketing_opted_out"`
-	OptedIn           bool                    `json:"opted_in"`
-	AccountSummary    chatAccountView         `json:"chat_account"`
-	CreatedAt         storage.Time            `json:"created_at"`
-	UpdatedAt         storage.Time            `json:"updated_at"`
+	storage.Contact
+	labels  []storage.AttachedLabel
+	account chatAccountView
 }
 
 func (v contactView) AppendJSON(b []byte) []byte {
 	b = rest.AppendText(append(b, `{"id":`...), v.ID)
-	b = rest.AppendText(append(b, `,"object":`...), v.Object)
-	b = rest.AppendOptional(append(b, `,"phone_number":`...), v.PhoneNumber)
+	b = rest.AppendOptional(append(b, `,"object":"contact","phone_number":`...), v.PhoneNumber)
 	b = rest.AppendOptional(append(b, `,"bsuid":`...), v.BSUID)
 	b = rest.AppendOptional(append(b, `,"parent_bsuid":`...), v.ParentBSUID)
 	b = rest.AppendOptional(append(b, `,"username":`...), v.Username)
 	b = rest.AppendOptional(append(b, `,"name":`...), v.Name)
 	b = rest.AppendOptional(append(b, `,"email":`...), v.Email)
 	b = rest.AppendStored(append(b, `,"metadata":`...), v.Metadata)
-	b = rest.AppendLabels(append(b, `,"labels":`...), v.Labels)
+	b = rest.AppendLabels(append(b, `,"labels":`...), v.labels)
 
 	b = strconv.AppendBool(append(b, `,"marketing_opted_out":`...), v.MarketingOptedOut)
 	b = strconv.AppendBool(append(b, `,"opted_in":`...), v.OptedIn)
-	b = v.AccountSummary.AppendJSON(append(b, `,"chat_account":`...))
+	b = v.account.AppendJSON(append(b, `,"chat_account":`...))
 	b = v.CreatedAt.AppendJSON(append(b, `,"created_at":`...))
 	b = v.UpdatedAt.AppendJSON(append(b, `,"updated_at":`...))
 	return append(b, '}')
@@ -74,25 +61,7 @@ func contactViews(rx *storage.Rx, account int64, contacts ...storage.Contact) (f
 
 	chat, err := rx.AccountSummary(account)
 
-	return func(c storage.Contact) contactView {
-		return contactView{
-			ID:                c.ID,
-			Object:            "contact",
-			PhoneNumber:       c.PhoneNumber,
-			BSUID:             c.BSUID,
-			ParentBSUID:       c.ParentBSUID,
-			Username:          c.Username,
-			Name:              c.Name,
-			Email:             c.Email,
-			Metadata:          c.Metadata,
-			Labels:            rest.OrEmpty(labels[c.ID]),
-			MarketingOptedOut: c.MarketingOptedOut,
-			OptedIn:           c.OptedIn,
-			AccountSummary:    viewChatAccount(chat),
-			CreatedAt:         c.CreatedAt,
-			UpdatedAt:         c.UpdatedAt,
-		}
-	}, err
+	return func(c storage.Contact) contactView { return contactView{c, labels[c.ID], chatAccountView(chat)} }, err
 }
 
 // ShowContact replies with one contact.

@@ -17,108 +17,81 @@ const serviceWindow = 24 * time.Hour
 
 // conversationView is the public shape of a conversation.
 type conversationView struct {
-	ID                     string                  `json:"id"`
-	Object                 string                  `json:"object"`
-	Status                 string                  `json:"status"`
-	Contact                contactSummary          `json:"contact"`
-	AccountSummary         chatAccountView         `json:"chat_account"`
-	Assignee               *assigneeView           `json:"assignee"`
-	Labels                 []storage.AttachedLabel `json:"labels"`
-	UnreadCount            int                     `json:"unread_count"`
-	LastMessage            *lastMessageView        `json:"last_message"`
-	LastMessageAt          storage.Time            `json:"last_message_at"`
-	LastInboundAt          storage.Time            `json:"last_inbound_at"`
-	ServiceWindowExpiresAt storage.Time            `json:"service_window_expires_at"`
-	WaitingSince           storage.Time            `json:"waiting_since"`
-	SnoozedUntil           storage.Time            `json:"snoozed_until"`
-	Holder                 storage.Holder          `json:"holder"`
-	CreatedAt              storage.Time            `json:"created_at"`
-	UpdatedAt              storage.Time            `json:"updated_at"`
-}
-
-// contactSummary is a contact inside of a conversation. One without a number is written to by an
-// id, which is shown only then.
-type contactSummary struct {
-	ID          string  `json:"id"`
-	PhoneNumber *string `json:"phone_number"`
-	Name        *string `json:"name"`
-	BSUID       *string `json:"bsuid,omitempty"`
-	ParentBSUID *string `json:"parent_bsuid,omitempty"`
-}
-
-func (v contactSummary) AppendJSON(b []byte) []byte {
-	b = rest.AppendText(append(b, `{"id":`...), v.ID)
-	b = rest.AppendOptional(append(b, `,"phone_number":`...), v.PhoneNumber)
-	b = rest.AppendOptional(append(b, `,"name":`...), v.Name)
-	if v.BSUID != nil {
-		b = rest.AppendText(append(b, `,"bsuid":`...), *v.BSUID)
-	}
-	if v.ParentBSUID != nil {
-		b = rest.AppendText(append(b, `,"parent_bsuid":`...), *v.ParentBSUID)
-	}
-	return append(b, '}')
-}
-
-// assigneeView is the user to whom a conversation is assigned.
-type assigneeView struct {
-	ID    string  `json:"id"`
-	Name  *string `json:"name"`
-	Email *string `json:"email"`
+	storage.FullConversation
+	account       chatAccountView
+	assigneeEmail *string // as far as the caller may see it
+	labels        []storage.AttachedLabel
+	last          *storage.LastMessage // a broadcast's only where there is no other
 }
 
 func (v conversationView) AppendJSON(b []byte) []byte {
 	b = rest.AppendText(append(b, `{"id":`...), v.ID)
-	b = rest.AppendText(append(b, `,"object":`...), v.Object)
-	b = rest.AppendText(append(b, `,"status":`...), v.Status)
-
-	b = v.Contact.AppendJSON(append(b, `,"contact":`...))
-	b = v.AccountSummary.AppendJSON(append(b, `,"chat_account":`...))
-	b = v.Assignee.AppendJSON(append(b, `,"assignee":`...))
-	b = rest.AppendLabels(append(b, `,"labels":`...), v.Labels)
-
+	b = rest.AppendText(append(b, `,"object":"conversation","status":`...), v.Status)
+	b = v.appendContact(append(b, `,"contact":`...))
+	b = v.account.AppendJSON(append(b, `,"chat_account":`...))
+	b = v.appendAssignee(append(b, `,"assignee":`...))
+	b = rest.AppendLabels(append(b, `,"labels":`...), v.labels)
 	b = strconv.AppendInt(append(b, `,"unread_count":`...), int64(v.UnreadCount), 10)
-	b = v.LastMessage.AppendJSON(append(b, `,"last_message":`...))
+	b = appendLastMessage(append(b, `,"last_message":`...), v.last)
+
+	windowEnds := storage.Time(0)
+	if v.LastInboundAt != 0 {
+		windowEnds = v.LastInboundAt.Add(serviceWindow)
+	}
 	b = v.LastMessageAt.AppendJSON(append(b, `,"last_message_at":`...))
 	b = v.LastInboundAt.AppendJSON(append(b, `,"last_inbound_at":`...))
-	b = v.ServiceWindowExpiresAt.AppendJSON(append(b, `,"service_window_expires_at":`...))
+	b = windowEnds.AppendJSON(append(b, `,"service_window_expires_at":`...))
 	b = v.WaitingSince.AppendJSON(append(b, `,"waiting_since":`...))
 	b = v.SnoozedUntil.AppendJSON(append(b, `,"snoozed_until":`...))
-	b = rest.AppendText(append(b, `,"holder":{"type":`...), v.Holder.Type)
-	b = rest.AppendOptional(append(b, `,"id":`...), v.Holder.ID)
-	b = v.Holder.Since.AppendJSON(append(b, `,"since":`...))
+
+	holder := v.Holder()
+	b = rest.AppendText(append(b, `,"holder":{"type":`...), holder.Type)
+	b = rest.AppendOptional(append(b, `,"id":`...), holder.ID)
+	b = holder.Since.AppendJSON(append(b, `,"since":`...))
 	b = v.CreatedAt.AppendJSON(append(b, `},"created_at":`...))
 	b = v.UpdatedAt.AppendJSON(append(b, `,"updated_at":`...))
 	return append(b, '}')
 }
 
-func (v *assigneeView) AppendJSON(b []byte) []byte {
-	if v == nil {
-		return append(b, "null"...)
+// appendContact writes the contact. One without a number is written to by an id, which is shown
+// only then.
+func (v conversationView) appendContact(b []byte) []byte {
+	b = rest.AppendText(append(b, `{"id":`...), v.ContactID)
+	b = rest.AppendOptional(append(b, `,"phone_number":`...), v.ContactPhone)
+	b = rest.AppendOptional(append(b, `,"name":`...), v.ContactName)
+	if v.ContactPhone == nil && v.ContactBSUID != nil {
+		b = rest.AppendText(append(b, `,"bsuid":`...), *v.ContactBSUID)
 	}
-
-	b = rest.AppendText(append(b, `{"id":`...), v.ID)
-	b = rest.AppendOptional(append(b, `,"name":`...), v.Name)
-	b = rest.AppendOptional(append(b, `,"email":`...), v.Email)
+	if v.ContactPhone == nil && v.ContactParent != nil {
+		b = rest.AppendText(append(b, `,"parent_bsuid":`...), *v.ContactParent)
+	}
 	return append(b, '}')
 }
 
-// lastMessageView is the newest message of a conversation in short: a broadcast's only
-// where there is no other.
-type lastMessageView storage.LastMessage
-
-func (v *lastMessageView) AppendJSON(b []byte) []byte {
-	if v == nil {
+func (v conversationView) appendAssignee(b []byte) []byte {
+	if v.AssigneeID == nil {
 		return append(b, "null"...)
 	}
 
-	b = rest.AppendText(append(b, `{"id":`...), v.ID)
-	b = rest.AppendText(append(b, `,"type":`...), v.Type)
-	b = rest.AppendText(append(b, `,"direction":`...), v.Direction)
-	b = rest.AppendText(append(b, `,"status":`...), v.Status)
-	b = rest.AppendText(append(b, `,"source":`...), v.Source)
-	b = rest.AppendOptional(append(b, `,"sent_by":`...), v.SentBy)
-	b = rest.AppendOptional(append(b, `,"preview":`...), v.Preview)
-	b = v.CreatedAt.AppendJSON(append(b, `,"created_at":`...))
+	b = rest.AppendText(append(b, `{"id":`...), *v.AssigneeID)
+	b = rest.AppendOptional(append(b, `,"name":`...), v.AssigneeName)
+	b = rest.AppendOptional(append(b, `,"email":`...), v.assigneeEmail)
+	return append(b, '}')
+}
+
+func appendLastMessage(b []byte, m *storage.LastMessage) []byte {
+	if m == nil {
+		return append(b, "null"...)
+	}
+
+	b = rest.AppendText(append(b, `{"id":`...), m.ID)
+	b = rest.AppendText(append(b, `,"type":`...), m.Type)
+	b = rest.AppendText(append(b, `,"direction":`...), m.Direction)
+	b = rest.AppendText(append(b, `,"status":`...), m.Status)
+	b = rest.AppendText(append(b, `,"source":`...), m.Source)
+	b = rest.AppendOptional(append(b, `,"sent_by":`...), m.SentBy)
+	b = rest.AppendOptional(append(b, `,"preview":`...), m.Preview)
+	b = m.CreatedAt.AppendJSON(append(b, `,"created_at":`...))
 	return append(b, '}')
 }
 
@@ -145,36 +118,11 @@ func conversationViews(
 	chat, err := rx.AccountSummary(r.Account.ID)
 
 	return func(c storage.FullConversation) conversationView {
-		v := conversationView{
-			ID:             c.ID,
-			Object:         "conversation",
-			Status:         c.Status,
-			Contact:        contactSummary{ID: c.ContactID, PhoneNumber: c.ContactPhone, Name: c.ContactName},
-			AccountSummary: viewChatAccount(chat),
-			Labels:         rest.OrEmpty(labels[c.ID]),
-			UnreadCount:    c.UnreadCount,
-			LastMessageAt:  c.LastMessageAt,
-			LastInboundAt:  c.LastInboundAt,
-			WaitingSince:   c.WaitingSince,
-			SnoozedUntil:   c.SnoozedUntil,
-			Holder:         c.Holder(),
-			CreatedAt:      c.CreatedAt,
-			UpdatedAt:      c.UpdatedAt,
-		}
-
-		if c.ContactPhone == nil {
-			v.Contact.BSUID, v.Contact.ParentBSUID = c.ContactBSUID, c.ContactParent
-		}
-		if c.AssigneeID != nil {
-			v.Assignee = &assigneeView{*c.AssigneeID, c.AssigneeName, addressFor(r, *c.AssigneeID, c.AssigneeEmail)}
-		}
+		v := conversationView{FullConversation: c, account: chatAccountView(chat), labels: labels[c.ID]}
+		v.assigneeEmail = addressFor(r, storage.OrEmpty(c.AssigneeID), c.AssigneeEmail)
 		if m, ok := newest[c.ID]; ok {
-			v.LastMessage = (*lastMessageView)(&m)
+			v.last = &m
 		}
-		if c.LastInboundAt != 0 {
-			v.ServiceWindowExpiresAt = c.LastInboundAt.Add(serviceWindow)
-		}
-
 		return v
 	}, err
 }

@@ -53,7 +53,7 @@ func viewTemplate(a storage.AccountSummary, t storage.Template) templateView {
 		Content:            t.Content,
 		Variables:          rest.OrEmpty(template.Variables(t.Content)),
 		Components:         t.Components,
-		AccountSummary:     viewChatAccount(a),
+		AccountSummary:     chatAccountView(a),
 		ProviderTemplateID: orNull(t.ProviderTemplateID),
 		CreatedAt:          t.CreatedAt,
 		UpdatedAt:          t.UpdatedAt,

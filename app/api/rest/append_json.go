@@ -83,10 +83,6 @@ func AppendOptionalInt[N int | int64](b []byte, n *N) []byte {
 
 // AppendLabels writes a list of labels.
 func AppendLabels(b []byte, all []storage.AttachedLabel) []byte {
-	if all == nil {
-		return append(b, "null"...)
-	}
-
 	b = append(b, '[')
 	for i, l := range all {
 		if i > 0 {
