@@ -271,10 +271,10 @@ func (tx *Tx) HintJob(organization, id int64) {
 
 // JobSubject is what a job is about.
 type JobSubject struct {
-	Job  int64   `db:"job"`
-	Type string  `db:"type"`
-	ID   *string `db:"id"`   // public; nil for what is gone
-	Name *string `db:"name"` // of the contact of a message, or the webhook of a delivery
+	Job  int64   `db:"job" json:"-"`
+	Type string  `db:"type" json:"type"`
+	ID   *string `db:"id" json:"id"`     // public; nil for what is gone
+	Name *string `db:"name" json:"name"` // of the contact of a message, or the webhook of a delivery
 }
 
 // JobSubjects finds what jobs are about, by their numbers, if that has a name.

@@ -32,7 +32,7 @@ type Reply struct {
 
 // deletedView is what a DELETE answers.
 type deletedView struct {
-	ID      string `json:"id"`
+	ID      any    `json:"id"` // a text, or the number of a job
 	Object  string `json:"object"`
 	Deleted bool   `json:"deleted"`
 }
@@ -56,7 +56,7 @@ func (rep Reply) WithSecret() Reply {
 func NoContent() Reply { return Reply{Status: http.StatusNoContent} }
 
 // Deleted answers a DELETE.
-func Deleted(object, id string) Reply {
+func Deleted(object string, id any) Reply {
 	return OK(deletedView{ID: id, Object: object, Deleted: true})
 }
 

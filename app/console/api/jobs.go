@@ -20,14 +20,7 @@ func viewJob(j storage.Job) jobView { return jobView{j.ID, "job", j} }
 // listedJobView is a job with what it is about.
 type listedJobView struct {
 	jobView
-	About *jobSubjectView `json:"about"` // null for what has no name
-}
-
-// jobSubjectView is what a job is about. What is gone has no id.
-type jobSubjectView struct {
-	Type string  `json:"type"`
-	ID   *string `json:"id"`
-	Name *string `json:"name"`
+	About *storage.JobSubject `json:"about"` // null for what has no name
 }
 
 // jobKey is the place of a job in the list: by its number.
@@ -66,7 +59,7 @@ func (s *Server) listJobs(r *rest.Request) (rest.Reply, error) {
 		View: func(j storage.Job) listedJobView {
 			v := listedJobView{jobView: viewJob(j)}
 			if about, ok := subjects[j.ID]; ok {
-				v.About = &jobSubjectView{Type: about.Type, ID: about.ID, Name: about.Name}
+				v.About = &about
 			}
 			return v
 		},
@@ -114,17 +107,10 @@ func (s *Server) cancelJob(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 		tx.HintJob(r.Org.ID, j.ID)
-		return rest.OK(deletedJobView{ID: j.ID, Object: "job", Deleted: true}), nil
+		return rest.Deleted("job", j.ID), nil
 	})
 	if err == nil {
 		s.InterruptJob(j.ID)
 	}
 	return rep, err
-}
-
-// deletedJobView is what cancelling answers.
-type deletedJobView struct {
-	ID      int64  `json:"id"`
-	Object  string `json:"object"`
-	Deleted bool   `json:"deleted"`
 }

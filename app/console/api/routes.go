@@ -48,8 +48,8 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("POST", "/people/:id/enable", s.enablePerson, 0, rest.Exists(personIn)).Audited("user.enabled", "user", "id"),
 		rest.At("POST", "/people/:id/reset", s.resetPerson, 0, rest.Exists(personIn)).Audited("user.password_reset", "user", "id"),
 		rest.At("POST", "/people/:id/signout", s.signOutPerson, 0, rest.Exists(personIn)).Audited("user.sessions_ended", "user", "id"),
-		rest.At("GET", "/people/:id/sessions", s.listPersonSessions, 0, rest.Exists(personIn)),
-		rest.At("DELETE", "/people/:id/sessions/:session_id", s.endPersonSession, 0, rest.Exists(personIn)).
+		rest.At("GET", "/people/:id/sessions", s.listSessions, 0, rest.Exists(personIn)),
+		rest.At("DELETE", "/people/:id/sessions/:session_id", s.endSession, 0, rest.Exists(personIn)).
 			Audited("session.ended", "session", "session_id"),
 
 		rest.At("GET", "/teams", s.listTeams, 0, nil),

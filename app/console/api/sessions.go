@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+
 	"confab/app/api/rest"
 	"confab/storage"
 )
@@ -17,8 +19,9 @@ type sessionView struct {
 	LastSeenAt storage.Time `json:"last_seen_at"`
 }
 
-// sessionsOf replies with the sessions of a user.
-func (s *Server) sessionsOf(r *rest.Request, user string) (rest.Reply, error) {
+// listSessions handles GET /console/api/sessions, of one's own, and GET /console/api/people/:id/sessions.
+func (s *Server) listSessions(r *rest.Request) (rest.Reply, error) {
+	user := cmp.Or(r.Param("id"), r.User.ID)
 	if err := s.APILog.FlushLastUsed(r.HTTP.Context()); err != nil {
 		return rest.Reply{}, err
 	}
@@ -41,26 +44,13 @@ func (s *Server) sessionsOf(r *rest.Request, user string) (rest.Reply, error) {
 	})
 }
 
-// listSessions handles GET /console/api/sessions: one's own.
-func (s *Server) listSessions(r *rest.Request) (rest.Reply, error) { return s.sessionsOf(r, r.User.ID) }
-
-// listPersonSessions handles GET /console/api/people/:id/sessions.
-func (s *Server) listPersonSessions(r *rest.Request) (rest.Reply, error) {
-	return s.sessionsOf(r, r.Param("id"))
-}
-
-// endSession handles DELETE /console/api/sessions/:id: one of one's own.
+// endSession handles DELETE /console/api/sessions/:id, of one's own, and
+// DELETE /console/api/people/:id/sessions/:session_id.
 func (s *Server) endSession(r *rest.Request) (rest.Reply, error) {
-	return s.endSessionOf(r, r.User.ID, r.Param("id"))
-}
-
-// endPersonSession handles DELETE /console/api/people/:id/sessions/:session_id.
-func (s *Server) endPersonSession(r *rest.Request) (rest.Reply, error) {
-	return s.endSessionOf(r, r.Param("id"), r.Param("session_id"))
-}
-
-// endSessionOf ends a session of a user.
-func (s *Server) endSessionOf(r *rest.Request, user, id string) (rest.Reply, error) {
+	user, id := r.User.ID, r.Param("id")
+	if of := r.Param("session_id"); of != "" {
+		user, id = id, of
+	}
 	if !storage.ValidID(storage.PrefixSession, id) {
 		return rest.Reply{}, rest.NotFound()
 	}
