@@ -29,26 +29,26 @@ const (
 
 // Subscription is an endpoint that wants events.
 type Subscription struct {
-	ID                  string  `db:"id"`
-	OrganizationID      int64   `db:"organization_id"`
-	URL                 string  `db:"url"`
-	Description         *string `db:"description"`
-	Events              Strings `db:"events"`
-	PhoneNumberIDs      Strings `db:"phone_number_ids"`
-	SealedHeaders       []byte  `db:"custom_headers"`
-	Status              string  `db:"status"`
-	DisabledReason      *string `db:"disabled_reason"`
-	ConsecutiveFailures int     `db:"consecutive_failures"`
-	FailingSince        Time    `db:"failing_since"`
-	CreatedAt           Time    `db:"created_at"`
-	UpdatedAt           Time    `db:"updated_at"`
+	ID                  string  `db:"id" json:"id"`
+	OrganizationID      int64   `db:"organization_id" json:"-"`
+	URL                 string  `db:"url" json:"url"`
+	Description         *string `db:"description" json:"description"`
+	Events              Strings `db:"events" json:"events"`
+	SealedHeaders       []byte  `db:"custom_headers" json:"-"`
+	Status              string  `db:"status" json:"status"`
+	DisabledReason      *string `db:"disabled_reason" json:"disabled_reason"`
+	ConsecutiveFailures int     `db:"consecutive_failures" json:"consecutive_failures"`
+	FailingSince        Time    `db:"failing_since" json:"-"`
+	SealedVerifyToken   []byte  `db:"verify_token" json:"-"`
 
-	Format            string `db:"format"`
-	SealedVerifyToken []byte `db:"verify_token"`
-
-	CustomHeaders map[string]string `db:"-"` // SealedHeaders, opened
-	VerifyToken   string            `db:"-"` // likewise; only of FormatProvider
-	FirstSecret   string            `db:"-"` // of a new one, where its client gives one
+	Secrets        []Secret          `db:"-" json:"secrets"` // where it is shown
+	PhoneNumberIDs Strings           `db:"phone_number_ids" json:"phone_number_ids"`
+	CustomHeaders  map[string]string `db:"-" json:"custom_headers"` // SealedHeaders, opened
+	VerifyToken    string            `db:"-" json:"-"`              // likewise; only of FormatProvider
+	FirstSecret    string            `db:"-" json:"-"`              // of a new one, where its client gives one
+	Format         string            `db:"format" json:"format"`
+	CreatedAt      Time              `db:"created_at" json:"created_at"`
+	UpdatedAt      Time              `db:"updated_at" json:"updated_at"`
 }
 
 const selectSubscriptions = `

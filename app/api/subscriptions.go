@@ -12,46 +12,19 @@ import (
 
 // subscriptionView is the public shape of a webhook subscription.
 type subscriptionView struct {
-	ID                  string            `json:"id"`
-	Object              string            `json:"object"`
-	URL                 string            `json:"url"`
-	Description         *string           `json:"description"`
-	Events              storage.Strings   `json:"events"`
-	Status              string            `json:"status"`
-	DisabledReason      *string           `json:"disabled_reason"`
-	ConsecutiveFailures int               `json:"consecutive_failures"`
-	Secrets             []storage.Secret  `json:"secrets"`
-	PhoneNumberIDs      storage.Strings   `json:"phone_number_ids"`
-	CustomHeaders       map[string]string `json:"custom_headers"`
-	Format              string            `json:"format"`
-	CreatedAt           storage.Time      `json:"created_at"`
-	UpdatedAt           storage.Time      `json:"updated_at"`
-	InitialSecret       string            `json:"initial_secret,omitempty"` // once
+	ID     string `json:"id"`
+	Object string `json:"object"`
+	storage.Subscription
+	InitialSecret string `json:"initial_secret,omitempty"` // once
 }
 
 // ViewSubscription is a subscription in the API's shape, on the command line too.
 func ViewSubscription(s storage.Subscription, secrets []storage.Secret) subscriptionView {
-	v := subscriptionView{
-		ID:                  s.ID,
-		Object:              "webhook_subscription",
-		URL:                 s.URL,
-		Description:         s.Description,
-		Events:              s.Events,
-		Status:              s.Status,
-		DisabledReason:      s.DisabledReason,
-		ConsecutiveFailures: s.ConsecutiveFailures,
-		Secrets:             rest.OrEmpty(secrets),
-		PhoneNumberIDs:      rest.OrEmpty(s.PhoneNumberIDs),
-		CustomHeaders:       s.CustomHeaders,
-		Format:              s.Format,
-		CreatedAt:           s.CreatedAt,
-		UpdatedAt:           s.UpdatedAt,
+	s.Secrets, s.PhoneNumberIDs = rest.OrEmpty(secrets), rest.OrEmpty(s.PhoneNumberIDs)
+	if s.CustomHeaders == nil {
+		s.CustomHeaders = map[string]string{}
 	}
-
-	if v.CustomHeaders == nil {
-		v.CustomHeaders = map[string]string{}
-	}
-	return v
+	return subscriptionView{ID: s.ID, Object: "webhook_subscription", Subscription: s}
 }
 
 // listSubscriptions handles GET /v1/webhook_subscriptions.
