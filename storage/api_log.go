@@ -2,6 +2,7 @@ package storage
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -9,24 +10,33 @@ import (
 	"confab/storage/sqlite"
 )
 
+// Micros is a span of time in microseconds. JSON has it in milliseconds.
+type Micros int64
+
+// Milliseconds is the span in milliseconds.
+func (m Micros) Milliseconds() float64 { return float64(m) / 1000 }
+
+// MarshalJSON writes milliseconds.
+func (m Micros) MarshalJSON() ([]byte, error) { return json.Marshal(m.Milliseconds()) }
+
 // APICall is one line of the API log.
 type APICall struct {
-	ID                   int64   `db:"id"`
-	OrganizationID       *int64  `db:"organization_id"`
-	OrganizationPublicID *string `db:"organization_public_id"`
-	KeyID                *string `db:"key_id"`
-	Method               string  `db:"method"`
-	Path                 string  `db:"path"`
-	Status               int     `db:"status"`
-	LatencyMicros        int64   `db:"latency_us"`
-	IP                   string  `db:"ip"`
-	RequestID            string  `db:"request_id"`
-	CreatedAt            Time    `db:"created_at"`
-	UserID               *string `db:"user_id"`    // who called, in the console
-	ErrorCode            *string `db:"error_code"` // why it was refused
-	MadeID               *string `db:"made_id"`    // of what it made
+	ID                   int64   `db:"id" json:"-"`
+	OrganizationID       *int64  `db:"organization_id" json:"-"`
+	RequestID            string  `db:"request_id" json:"request_id"`
+	Method               string  `db:"method" json:"method"`
+	Path                 string  `db:"path" json:"path"`
+	Status               int     `db:"status" json:"status"`
+	Latency              Micros  `db:"latency_us" json:"latency_ms"`
+	IP                   string  `db:"ip" json:"ip"`
+	OrganizationPublicID *string `db:"organization_public_id" json:"organization_id"`
+	KeyID                *string `db:"key_id" json:"api_key_id"`
+	UserID               *string `db:"user_id" json:"user_id"`       // who called, in the console
+	ErrorCode            *string `db:"error_code" json:"error_code"` // why it was refused
+	MadeID               *string `db:"made_id" json:"made_id"`       // of what it made
+	CreatedAt            Time    `db:"created_at" json:"created_at"`
 
-	Bodies *CallBodies `db:"-"` // to be kept with it
+	Bodies *CallBodies `db:"-" json:"-"` // to be kept with it
 }
 
 // APICallFilter chooses calls. Zero fields choose everything.
@@ -181,7 +191,7 @@ func (tx *Tx) InsertAPICalls(calls []APICall) error {
 func (tx *Tx) insertCalls(calls []APICall) error {
 	args := make([]any, 0, 12*len(calls))
 	for _, c := range calls {
-		args = append(args, c.OrganizationID, c.KeyID, c.Method, c.Path, c.Status, c.LatencyMicros, c.IP, c.RequestID, c.CreatedAt,
+		args = append(args, c.OrganizationID, c.KeyID, c.Method, c.Path, c.Status, c.Latency, c.IP, c.RequestID, c.CreatedAt,
 			c.UserID, c.ErrorCode, c.MadeID)
 	}
 

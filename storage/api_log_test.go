@@ -17,7 +17,7 @@ func logCalls(t *testing.T, db *storage.DB) (ours, theirs storagetest.Tenant) {
 	statuses := []int{200, 201, 401, 404, 500, 400, 503, 299}
 	var calls []storage.APICall
 	for i, status := range statuses {
-		c := storage.APICall{Method: "GET", Path: "/v1/labels", Status: status, LatencyMicros: int64(i), IP: "192.0.2.1",
+		c := storage.APICall{Method: "GET", Path: "/v1/labels", Status: status, Latency: storage.Micros(i), IP: "192.0.2.1",
 			RequestID: fmt.Sprint("r", i+1), CreatedAt: storage.Time(i + 1)}
 		switch i % 3 {
 		case 0:

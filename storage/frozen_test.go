@@ -248,7 +248,7 @@ func readAnswersAndCalls(t *testing.T, rx *storage.Rx) {
 	is.Equal(len(calls), 2)
 	one := int64(1)
 	is.Equal(calls[0], storage.APICall{ID: 1, OrganizationID: &one, OrganizationPublicID: text("org_01KDYBMWFE0000000000000001"),
-		KeyID: text("key_01KDYBMWFE00000000000000K1"), Method: "POST", Path: "/v1/labels", Status: 201, LatencyMicros: 1834,
+		KeyID: text("key_01KDYBMWFE00000000000000K1"), Method: "POST", Path: "/v1/labels", Status: 201, Latency: 1834,
 		IP: "192.0.2.1", RequestID: "req_01K000000000000000000000R1", CreatedAt: 1767323045820})
 	is.Equal(calls[1].OrganizationID, nil)
 }

@@ -145,8 +145,8 @@ func printLines(cmd *cobra.Command, calls []storage.APICall) error {
 		if wantsJSON(cmd) {
 			err = printLine(out, v)
 		} else {
-			_, err = fmt.Fprintf(out, lineLayout, v.CreatedAt, v.Status, printable(v.Method), printable(v.Path), v.LatencyMS,
-				printable(storage.OrEmpty(v.OrganizationID)), printable(v.IP), v.RequestID)
+			_, err = fmt.Fprintf(out, lineLayout, v.CreatedAt, v.Status, printable(v.Method), printable(v.Path), v.Latency.Milliseconds(),
+				printable(storage.OrEmpty(v.OrganizationPublicID)), printable(v.IP), v.RequestID)
 		}
 
 		if err != nil {

@@ -133,7 +133,8 @@ func describeCall(t consoleapi.TraceView, e consoleapi.TraceEntry) string {
 	case e.Call.User != nil:
 		who = cmp.Or(storage.OrEmpty(e.Call.User.Name), e.Call.User.ID) + " in the console"
 	}
-	return fmt.Sprintf("%s %s → %d in %.1f ms, %s (%s)", e.Call.Method, e.Call.Path, e.Call.Status, e.Call.LatencyMS, who, e.Call.RequestID)
+	return fmt.Sprintf("%s %s → %d in %.1f ms, %s (%s)",
+		e.Call.Method, e.Call.Path, e.Call.Status, e.Call.Latency.Milliseconds(), who, e.Call.RequestID)
 }
 
 func describeTry(e consoleapi.TraceEntry) string {

@@ -71,13 +71,13 @@ func newCallLog(db *storage.DB, log *slog.Logger) *callLog {
 func (l *callLog) add(x *Exchange, status int, took time.Duration, ip, path string, bodies *storage.CallBodies) {
 	r := x.Request
 	c := storage.APICall{
-		Method:        LoggedMethod(r.HTTP.Method),
-		Path:          path,
-		Status:        status,
-		LatencyMicros: took.Microseconds(),
-		IP:            ip,
-		RequestID:     r.ID,
-		CreatedAt:     r.Now,
+		Method:    LoggedMethod(r.HTTP.Method),
+		Path:      path,
+		Status:    status,
+		Latency:   storage.Micros(took.Microseconds()),
+		IP:        ip,
+		RequestID: r.ID,
+		CreatedAt: r.Now,
 	}
 	// Copies: what pointed into the request would keep all of it in memory.
 	if organization, key := r.caller(); organization.ID != 0 {

@@ -94,7 +94,7 @@ func TestEveryCallIsLogged(t *testing.T) {
 		is.Equal(c.RequestID, answers[i].header.Get("X-Request-Id"))
 		is.Equal(c.Status, answers[i].status)
 		is.Equal(c.IP, "127.0.0.1")
-		is.True(c.LatencyMicros > 0)
+		is.True(c.Latency > 0)
 		is.True(c.CreatedAt >= began && c.CreatedAt <= storage.Now())
 		if i == 2 || i == 3 { // without a key
 			is.Equal(c.OrganizationID, nil)

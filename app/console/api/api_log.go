@@ -13,39 +13,12 @@ import (
 // CallView is the public shape of a call in the API log, in the console and on the command
 // line.
 type CallView struct {
-	Object         string       `json:"object"`
-	RequestID      string       `json:"request_id"`
-	Method         string       `json:"method"`
-	Path           string       `json:"path"`
-	Status         int          `json:"status"`
-	LatencyMS      float64      `json:"latency_ms"`
-	IP             string       `json:"ip"`
-	OrganizationID *string      `json:"organization_id"`
-	APIKeyID       *string      `json:"api_key_id"`
-	UserID         *string      `json:"user_id"`    // who called, in the console
-	ErrorCode      *string      `json:"error_code"` // why it was refused
-	MadeID         *string      `json:"made_id"`    // of what it made
-	CreatedAt      storage.Time `json:"created_at"`
+	Object string `json:"object"`
+	storage.APICall
 }
 
 // ViewCall shows a call.
-func ViewCall(c storage.APICall) CallView {
-	return CallView{
-		Object:         "api_call",
-		RequestID:      c.RequestID,
-		Method:         c.Method,
-		Path:           c.Path,
-		Status:         c.Status,
-		LatencyMS:      float64(c.LatencyMicros) / 1000,
-		IP:             c.IP,
-		OrganizationID: c.OrganizationPublicID,
-		APIKeyID:       c.KeyID,
-		UserID:         c.UserID,
-		ErrorCode:      c.ErrorCode,
-		MadeID:         c.MadeID,
-		CreatedAt:      c.CreatedAt,
-	}
-}
+func ViewCall(c storage.APICall) CallView { return CallView{"api_call", c} }
 
 // loggedCallView is a call with the names of who made it.
 type loggedCallView struct {
