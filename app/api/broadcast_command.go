@@ -87,18 +87,14 @@ func (d BroadcastDraft) body(rx *storage.Rx, account int64) ([]byte, error) {
 // or fields. A variable with a name is the field of that name; the first with a number the
 // first column of the file that is no number, and so on.
 func (d BroadcastDraft) parameters(t storage.Template) ([]any, error) {
-	stored := template.Stored{Components: []byte(t.Components), ParameterFormat: t.ParameterFormat, Category: t.Category}
-	parts, err := stored.Parts()
-	body := template.FindPart(parts, "body")
-	if err != nil || body == nil {
-		return nil, err
-	}
-	names := template.Variables(body.Text)
+	stored, err := template.Parse(t)
+	names, named := stored.BodyVariables()
 	texts := d.Parameters
-	if texts == nil {
-		if texts, err = d.fieldsFor(names, stored.Named()); err != nil {
-			return nil, err
-		}
+	if err == nil && texts == nil {
+		texts, err = d.fieldsFor(names, named)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if len(names) == 0 && len(texts) > 0 {
 		return nil, errors.New("the template has no variables: leave out --parameter")
@@ -111,7 +107,7 @@ func (d BroadcastDraft) parameters(t storage.Template) ([]any, error) {
 	all := make([]any, len(names))
 	for i, name := range names {
 		parameter := map[string]any{"type": "text", "text": texts[i]}
-		if stored.Named() {
+		if named {
 			parameter["parameter_name"] = name
 		}
 		all[i] = parameter

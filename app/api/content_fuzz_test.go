@@ -9,7 +9,6 @@ import (
 
 	"confab/app/api/content"
 	"confab/app/api/rest"
-	"confab/app/api/template"
 )
 
 // FuzzMessageBody takes any body: it is refused in words that a client can use,
@@ -84,10 +83,10 @@ func sameOnTheWire(t *testing.T, in *content.MessageBody) {
 		t.Fatalf("%s became %s", s.Content, wire)
 	}
 	for _, stored := range storedTemplates {
-		err := template.CheckParameters(stored, s.Template.Components)
+		err := parsed(t, stored).CheckParameters(s.Template.Components)
 		if e, ok := errors.AsType[*rest.Error](err); err != nil && (!ok || e.Code != rest.InvalidFieldValue || e.Param == "") {
 			t.Fatalf("no words for a client: %v", err)
 		}
-		template.Render(stored, s.Template.Components)
+		parsed(t, stored).Render(s.Template.Components)
 	}
 }

@@ -115,19 +115,19 @@ func resolveTemplate(rx *storage.Rx, out *content.OutgoingMessage, sender storag
 		return err
 	}
 
-	stored := template.Stored{Components: []byte(t.Components), ParameterFormat: t.ParameterFormat, Category: t.Category}
+	stored, err := template.Parse(t)
 	out.Marketing = messaging.IsMarketing(t)
 	isPassed := out.Source == storage.SourceGateway
-	if !isPassed && out.Recipient != "" && !template.SupportsBSUID(stored) {
+	if err == nil && !isPassed && out.Recipient != "" && !stored.SupportsBSUID() {
 		return rest.Invalid("recipient", "cannot be used for an authentication template, which can only be sent to a phone number")
 	}
-	err = template.CheckParameters(stored, out.Template.Components)
-	if err != nil && isPassed {
+	if err == nil {
+		err = stored.CheckParameters(out.Template.Components)
+	}
+	if err == nil {
+		out.Body, err = stored.Render(out.Template.Components)
+	} else if isPassed {
 		return nil // it is the provider's to judge
 	}
-	if err != nil {
-		return err
-	}
-	out.Body, err = template.Render(stored, out.Template.Components)
 	return err
 }

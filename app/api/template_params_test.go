@@ -13,27 +13,28 @@ import (
 	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/app/api/template"
+	"confab/storage"
 	"confab/storage/storagetest"
 )
 
 // storedTemplates need something each.
-var storedTemplates = map[string]template.Stored{
-	"plain":    {Components: json.RawMessage(`[{"type":"HEADER","format":"TEXT","text":"Hello"},{"type":"BODY","text":"Welcome."},{"type":"FOOTER","text":"f"}]`), ParameterFormat: "POSITIONAL", Category: "UTILITY"},
-	"two":      {Components: json.RawMessage(`[{"type":"BODY","text":"Hi {{1}}, order {{2}} came, {{1}}."}]`), ParameterFormat: "POSITIONAL", Category: "UTILITY"},
-	"lower":    {Components: json.RawMessage(`[{"type":"header","format":"text","text":"On {{1}}!"},{"type":"body","text":"Hi {{ 1 }}!"}]`), ParameterFormat: "POSITIONAL", Category: "UTILITY"},
-	"named":    {Components: json.RawMessage(`[{"type":"HEADER","format":"TEXT","text":"For {{who}}"},{"type":"BODY","text":"Hi {{who}}, it is {{when}} now."}]`), ParameterFormat: "NAMED", Category: "UTILITY"},
-	"image":    {Components: json.RawMessage(`[{"type":"HEADER","format":"IMAGE","example":{"header_handle":["4::x"]}},{"type":"BODY","text":"Look."}]`), ParameterFormat: "POSITIONAL", Category: "MARKETING"},
-	"location": {Components: json.RawMessage(`[{"type":"HEADER","format":"LOCATION"},{"type":"BODY","text":"Here."}]`), ParameterFormat: "POSITIONAL", Category: "MARKETING"},
-	"buttons": {Components: json.RawMessage(`[{"type":"BODY","text":"Look."},{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Stop"},{"type":"URL","text":"Go","url":"https://x.y/{{1}}","example":["1"]},
+var storedTemplates = map[string]storage.Template{
+	"plain":    {Components: storage.JSON(`[{"type":"HEADER","format":"TEXT","text":"Hello"},{"type":"BODY","text":"Welcome."},{"type":"FOOTER","text":"f"}]`), ParameterFormat: "POSITIONAL", Category: "UTILITY"},
+	"two":      {Components: storage.JSON(`[{"type":"BODY","text":"Hi {{1}}, order {{2}} came, {{1}}."}]`), ParameterFormat: "POSITIONAL", Category: "UTILITY"},
+	"lower":    {Components: storage.JSON(`[{"type":"header","format":"text","text":"On {{1}}!"},{"type":"body","text":"Hi {{ 1 }}!"}]`), ParameterFormat: "POSITIONAL", Category: "UTILITY"},
+	"named":    {Components: storage.JSON(`[{"type":"HEADER","format":"TEXT","text":"For {{who}}"},{"type":"BODY","text":"Hi {{who}}, it is {{when}} now."}]`), ParameterFormat: "NAMED", Category: "UTILITY"},
+	"image":    {Components: storage.JSON(`[{"type":"HEADER","format":"IMAGE","example":{"header_handle":["4::x"]}},{"type":"BODY","text":"Look."}]`), ParameterFormat: "POSITIONAL", Category: "MARKETING"},
+	"location": {Components: storage.JSON(`[{"type":"HEADER","format":"LOCATION"},{"type":"BODY","text":"Here."}]`), ParameterFormat: "POSITIONAL", Category: "MARKETING"},
+	"buttons": {Components: storage.JSON(`[{"type":"BODY","text":"Look."},{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Stop"},{"type":"URL","text":"Go","url":"https://x.y/{{1}}","example":["1"]},
 		{"type":"URL","text":"Home","url":"https://x.y/"},{"type":"COPY_CODE","example":"SAVE"},{"type":"PHONE_NUMBER","text":"Call","phone_number":"+15551234567"},{"type":"FLOW","text":"Flow"}]}]`), ParameterFormat: "POSITIONAL", Category: "MARKETING"},
-	"cards": {Components: json.RawMessage(`[{"type":"BODY","text":"Look, {{1}}."},{"type":"CAROUSEL","cards":[
+	"cards": {Components: storage.JSON(`[{"type":"BODY","text":"Look, {{1}}."},{"type":"CAROUSEL","cards":[
 		{"components":[{"type":"HEADER","format":"IMAGE"},{"type":"BODY","text":"First {{1}}."},{"type":"BUTTONS","buttons":[{"type":"URL","url":"https://x.y/{{1}}"}]}]},
 		{"components":[{"type":"HEADER","format":"VIDEO"},{"type":"BODY","text":"Second."},{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY"}]}]}]}]`), ParameterFormat: "POSITIONAL", Category: "MARKETING"},
-	"offer":   {Components: json.RawMessage(`[{"type":"LIMITED_TIME_OFFER","limited_time_offer":{"text":"Soon","has_expiration":true}},{"type":"BODY","text":"Look."}]`), ParameterFormat: "POSITIONAL", Category: "MARKETING"},
-	"endless": {Components: json.RawMessage(`[{"type":"LIMITED_TIME_OFFER","limited_time_offer":{"text":"Ever"}},{"type":"BODY","text":"Look."}]`), ParameterFormat: "POSITIONAL", Category: "MARKETING"},
-	"otp":     {Components: json.RawMessage(`[{"type":"BODY","add_security_recommendation":true},{"type":"BUTTONS","buttons":[{"type":"OTP","otp_type":"ONE_TAP"}]}]`), ParameterFormat: "POSITIONAL", Category: "AUTHENTICATION"},
-	"code":    {Components: json.RawMessage(`[{"type":"BODY","text":"*{{1}}* is your verification code."},{"type":"BUTTONS","buttons":[{"type":"URL","url":"https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code=otp{{1}}"}]}]`), ParameterFormat: "POSITIONAL", Category: "AUTHENTICATION"},
-	"bare":    {Components: json.RawMessage(`[{"type":"HEADER","format":"TEXT","text":"Only {{1}}"}]`), ParameterFormat: "POSITIONAL", Category: "UTILITY"},
+	"offer":   {Components: storage.JSON(`[{"type":"LIMITED_TIME_OFFER","limited_time_offer":{"text":"Soon","has_expiration":true}},{"type":"BODY","text":"Look."}]`), ParameterFormat: "POSITIONAL", Category: "MARKETING"},
+	"endless": {Components: storage.JSON(`[{"type":"LIMITED_TIME_OFFER","limited_time_offer":{"text":"Ever"}},{"type":"BODY","text":"Look."}]`), ParameterFormat: "POSITIONAL", Category: "MARKETING"},
+	"otp":     {Components: storage.JSON(`[{"type":"BODY","add_security_recommendation":true},{"type":"BUTTONS","buttons":[{"type":"OTP","otp_type":"ONE_TAP"}]}]`), ParameterFormat: "POSITIONAL", Category: "AUTHENTICATION"},
+	"code":    {Components: storage.JSON(`[{"type":"BODY","text":"*{{1}}* is your verification code."},{"type":"BUTTONS","buttons":[{"type":"URL","url":"https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code=otp{{1}}"}]}]`), ParameterFormat: "POSITIONAL", Category: "AUTHENTICATION"},
+	"bare":    {Components: storage.JSON(`[{"type":"HEADER","format":"TEXT","text":"Only {{1}}"}]`), ParameterFormat: "POSITIONAL", Category: "UTILITY"},
 	"unknown": {Components: nil, ParameterFormat: "POSITIONAL"},
 }
 
@@ -159,15 +160,24 @@ func TestWhatIsGivenMustFitTheTemplate(t *testing.T) {
 			if tt.param != "" {
 				want = "invalid_field_value template." + tt.param
 			}
-			is.Equal(verdict(t, template.CheckParameters(storedTemplates[tt.template], given(t, tt.sent...))), want)
+			is.Equal(verdict(t, parsed(t, storedTemplates[tt.template]).CheckParameters(given(t, tt.sent...))), want)
 		})
 	}
 }
 
-// rendered is a template's body with its parameters, which must fit into it.
-func rendered(t testing.TB, stored template.Stored, sent content.Components) *string {
+func parsed(t testing.TB, stored storage.Template) template.Stored {
 	t.Helper()
-	text, err := template.Render(stored, sent)
+	s, err := template.Parse(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// rendered is a template's body with its parameters, which must fit into it.
+func rendered(t testing.TB, stored storage.Template, sent content.Components) *string {
+	t.Helper()
+	text, err := parsed(t, stored).Render(sent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,14 +188,14 @@ func rendered(t testing.TB, stored template.Stored, sent content.Components) *st
 // is sent.
 func TestAFilledBodyIsBounded(t *testing.T) {
 	is := is.New(t)
-	often := template.Stored{Components: json.RawMessage(`[{"type":"BODY","text":"Hi` + strings.Repeat(" {{1}}", 64) + `"}]`), ParameterFormat: "POSITIONAL"}
+	often := storage.Template{Components: storage.JSON(`[{"type":"BODY","text":"Hi` + strings.Repeat(" {{1}}", 64) + `"}]`), ParameterFormat: "POSITIONAL"}
 	text := func(n int) content.Components {
 		return given(t, bodyOf(`{"type":"text","text":"`+strings.Repeat("ä", n)+`"}`))
 	}
 	is.Equal(utf8.RuneCountInString(*rendered(t, often, text(512))), 2+64*(1+512))
-	_, err := template.Render(often, text(513))
+	_, err := parsed(t, often).Render(text(513))
 	is.Equal(verdict(t, err), "invalid_field_value template.components")
-	_, err = template.Render(often, text(32768))
+	_, err = parsed(t, often).Render(text(32768))
 	is.Equal(verdict(t, err), "invalid_field_value template.components")
 }
 
@@ -214,23 +224,23 @@ func TestATemplateIsRenderedWithItsParameters(t *testing.T) {
 	is := is.New(t)
 	is.Equal(rendered(t, storedTemplates["otp"], given(t, bodyOf(textA))), nil) // the provider's text is not known yet
 	is.Equal(rendered(t, storedTemplates["unknown"], nil), nil)
-	is.Equal(rendered(t, template.Stored{Components: json.RawMessage(`{}`)}, nil), nil)
 }
 
 func TestOnlyTemplatesForCodesNeedANumber(t *testing.T) {
 	is := is.New(t)
 	for name, stored := range storedTemplates {
-		is.Equal(template.SupportsBSUID(stored), name != "otp" && name != "code")
+		is.Equal(parsed(t, stored).SupportsBSUID(), name != "otp" && name != "code")
 		stored.Category = "" // as in templates from before it was recorded
-		is.Equal(template.SupportsBSUID(stored), name != "otp" && name != "code")
+		is.Equal(parsed(t, stored).SupportsBSUID(), name != "otp" && name != "code")
 	}
 }
 
 func TestAStoredTemplateThatCannotBeReadIsOurFault(t *testing.T) {
 	is := is.New(t)
-	broken := template.Stored{Components: json.RawMessage(`[{"type":5}]`)}
-	is.Equal(rest.AsError(template.CheckParameters(broken, nil)).Code, rest.InternalError)
-	is.True(template.SupportsBSUID(broken))
+	for _, broken := range []string{`[{"type":5}]`, `{}`} {
+		_, err := template.Parse(storage.Template{Components: storage.JSON(broken)})
+		is.Equal(rest.AsError(err).Code, rest.InternalError)
+	}
 }
 
 // TestAsManyParametersAsVariablesFit checks counting and rendering against a
@@ -247,9 +257,9 @@ func TestAsManyParametersAsVariablesFit(t *testing.T) {
 			parameters = append(parameters, `{"type":"text","text":`+string(quoted)+`}`)
 		}
 		quoted, _ := json.Marshal(text)
-		stored := template.Stored{Components: json.RawMessage(`[{"type":"BODY","text":` + string(quoted) + `}]`), ParameterFormat: "POSITIONAL"}
+		stored := storage.Template{Components: storage.JSON(`[{"type":"BODY","text":` + string(quoted) + `}]`), ParameterFormat: "POSITIONAL"}
 		fits := given(t, bodyOf(parameters...))
-		if got := verdict(t, template.CheckParameters(stored, fits)); got != "" {
+		if got := verdict(t, parsed(t, stored).CheckParameters(fits)); got != "" {
 			rt.Fatalf("%s: %s", text, got)
 		}
 		if got := *rendered(t, stored, fits); got != want {
@@ -263,7 +273,7 @@ func TestAsManyParametersAsVariablesFit(t *testing.T) {
 		default:
 			return
 		}
-		if got := verdict(t, template.CheckParameters(stored, given(t, bodyOf(parameters...)))); got != "invalid_field_value template.components[0].parameters" {
+		if got := verdict(t, parsed(t, stored).CheckParameters(given(t, bodyOf(parameters...)))); got != "invalid_field_value template.components[0].parameters" {
 			rt.Fatalf("%s: %q", text, got)
 		}
 	})

@@ -1,6 +1,7 @@
 package template
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -16,9 +17,9 @@ import (
 
 // Stored is a template as the provider returned it.
 type Stored struct {
-	Components      json.RawMessage
-	ParameterFormat string // POSITIONAL or NAMED
-	Category        string // "" if the provider never gave it
+	parts  []storedPart
+	named  bool // variables have names
+	isCode bool // it sends codes, for authentication
 }
 
 // storedPart is a component of a template, or of a card.
@@ -40,19 +41,26 @@ type storedButton struct {
 	URL  string `json:"url"`
 }
 
-func (t Stored) Parts() (parts []storedPart, err error) {
-	if rest.Absent(t.Components) {
-		return nil, nil
+// Parse reads a stored template. One without a category is for codes if its button shows that.
+func Parse(t storage.Template) (s Stored, err error) {
+	if !rest.Absent(json.RawMessage(t.Components)) {
+		if err := json.Unmarshal(t.Components, &s.parts); err != nil {
+			return s, fmt.Errorf("read the components of a stored template: %w", err)
+		}
 	}
-	if err := json.Unmarshal(t.Components, &parts); err != nil {
-		return nil, fmt.Errorf("read the components of a stored template: %w", err)
+
+	s.named, s.isCode = strings.EqualFold(t.ParameterFormat, "NAMED"), strings.EqualFold(t.Category, Authentication)
+	if buttons := findPart(s.parts, "buttons"); t.Category == "" && buttons != nil {
+		s.isCode = slices.ContainsFunc(buttons.Buttons, func(b storedButton) bool {
+			return strings.EqualFold(b.Type, "OTP") || strings.Contains(b.URL, "otp_type=")
+		})
 	}
-	return parts, nil
+	return s, nil
 }
 
-// FindPart finds the part of a type, nil when the template has none. The provider
+// findPart finds the part of a type, nil when the template has none. The provider
 // writes types in capitals, clients in any case.
-func FindPart(parts []storedPart, kind string) *storedPart {
+func findPart(parts []storedPart, kind string) *storedPart {
 	if i := slices.IndexFunc(parts, func(p storedPart) bool { return strings.EqualFold(p.Type, kind) }); i >= 0 {
 		return &parts[i]
 	}
@@ -61,21 +69,14 @@ func FindPart(parts []storedPart, kind string) *storedPart {
 
 // SupportsBSUID reports whether a template can be sent to a business-scoped user id.
 // Authentication templates cannot: they need a number.
-func SupportsBSUID(stored Stored) bool {
-	parts, err := stored.Parts()
-	return err != nil || !stored.isAuthentication(parts)
-}
+func (t Stored) SupportsBSUID() bool { return !t.isCode }
 
-// isAuthentication reports whether a template sends codes. Without a category its button
-// shows that.
-func (t Stored) isAuthentication(parts []storedPart) bool {
-	if t.Category != "" {
-		return strings.EqualFold(t.Category, "AUTHENTICATION")
+// BodyVariables are the variables of a template's body, and whether they have names.
+func (t Stored) BodyVariables() (names []string, named bool) {
+	if body := findPart(t.parts, "body"); body != nil {
+		names = Variables(body.Text)
 	}
-	buttons := FindPart(parts, "buttons")
-	return buttons != nil && slices.ContainsFunc(buttons.Buttons, func(b storedButton) bool {
-		return strings.EqualFold(b.Type, "OTP") || strings.Contains(b.URL, "otp_type=")
-	})
+	return names, t.named
 }
 
 var variable = regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`)
@@ -94,14 +95,13 @@ func Variables(text string) (names []string) {
 // Render is the text of a template's body with its parameters filled in, nil
 // when the stored template has no body text. A text may name one variable many times,
 // so it can become much longer than the request: then it is refused.
-func Render(stored Stored, sent content.Components) (*string, error) {
-	parts, err := stored.Parts()
-	body := FindPart(parts, "body")
-	if err != nil || body == nil || body.Text == "" {
+func (t Stored) Render(sent content.Components) (*string, error) {
+	body := findPart(t.parts, "body")
+	if body == nil || body.Text == "" {
 		return nil, nil
 	}
 
-	values, length := stored.values(sent), 0
+	values, length := t.values(sent), 0
 	text := variable.ReplaceAllStringFunc(body.Text, func(found string) string {
 		value, ok := values[variable.FindStringSubmatch(found)[1]]
 		if !ok {
@@ -129,7 +129,7 @@ func (t Stored) values(sent content.Components) map[string]string {
 		}
 		for i, p := range c.Parameters {
 			name := strconv.Itoa(i + 1)
-			if t.Named() {
+			if t.named {
 				name = storage.OrEmpty(p.ParameterName)
 			}
 			all[name] = p.RenderedText()
@@ -138,48 +138,34 @@ func (t Stored) values(sent content.Components) map[string]string {
 	return all
 }
 
-func (t Stored) Named() bool { return strings.EqualFold(t.ParameterFormat, "NAMED") }
-
 // CheckParameters compares the values of a message, which are valid by
 // themselves, with what its template needs.
-func CheckParameters(stored Stored, sent content.Components) error {
-	parts, err := stored.Parts()
-	if err != nil || len(parts) == 0 {
-		return err // without stored components there is nothing to compare with
+func (t Stored) CheckParameters(sent content.Components) error {
+	if len(t.parts) == 0 {
+		return nil // without stored components there is nothing to compare with
 	}
 
-	f := parameterChecker{named: stored.Named(), code: stored.isAuthentication(parts)}
 	given := make([]*content.PartBody, len(sent))
 	for i, c := range sent {
 		given[i] = &c.PartBody
 	}
-
-	if err := f.checkParts(parts, given); err != nil {
-		return rest.Within("template", err)
-	}
-	return rest.Within("template", f.checkCarousel(FindPart(parts, "carousel"), sent))
-}
-
-// parameterChecker compares parameters with a template.
-type parameterChecker struct {
-	named bool // variables have names
-	code  bool // the template is for authentication
+	return rest.Within("template", cmp.Or(t.checkParts(t.parts, given), t.checkCarousel(findPart(t.parts, "carousel"), sent)))
 }
 
 // checkParts checks the values for the parts of a template or a card, and then the
 // parts without values: each is checked as if it had been given without parameters,
 // which passes if it needs none.
-func (f parameterChecker) checkParts(parts []storedPart, sent []*content.PartBody) error {
+func (t Stored) checkParts(parts []storedPart, sent []*content.PartBody) error {
 	seen := make(map[string]bool)
 	for i, p := range sent {
-		if err := f.checkPart(parts, p); err != nil {
+		if err := t.checkPart(parts, p); err != nil {
 			return rest.Within(rest.ItemPath("components", i), err)
 		}
 		seen[slotOf(p)] = true
 	}
 
 	for _, p := range slotsOf(parts) {
-		if !seen[slotOf(p)] && f.checkPart(parts, p) != nil {
+		if !seen[slotOf(p)] && t.checkPart(parts, p) != nil {
 			return rest.Invalid("components", "must have the parameters for the template's "+slotOf(p))
 		}
 	}
@@ -197,12 +183,12 @@ func slotOf(p *content.PartBody) string {
 // slotsOf are the parts of a template, without parameters.
 func slotsOf(parts []storedPart) (slots []*content.PartBody) {
 	for _, kind := range []string{"header", "limited_time_offer", "body"} {
-		if FindPart(parts, kind) != nil {
+		if findPart(parts, kind) != nil {
 			slots = append(slots, &content.PartBody{Type: &kind})
 		}
 	}
 
-	if buttons := FindPart(parts, "buttons"); buttons != nil {
+	if buttons := findPart(parts, "buttons"); buttons != nil {
 		kind := "button"
 		for i, b := range buttons.Buttons {
 			sub, _, _ := b.parameterRule()
@@ -213,26 +199,26 @@ func slotsOf(parts []storedPart) (slots []*content.PartBody) {
 }
 
 // checkPart checks the values for one part.
-func (f parameterChecker) checkPart(parts []storedPart, p *content.PartBody) error {
+func (t Stored) checkPart(parts []storedPart, p *content.PartBody) error {
 	switch *p.Type {
 	case "header":
-		return f.checkHeader(FindPart(parts, "header"), p.Parameters)
+		return t.checkHeader(findPart(parts, "header"), p.Parameters)
 	case "body":
-		return f.checkBody(FindPart(parts, "body"), p.Parameters)
+		return t.checkBody(findPart(parts, "body"), p.Parameters)
 	case "button":
-		return checkButtonParameters(FindPart(parts, "buttons"), p)
+		return checkButtonParameters(findPart(parts, "buttons"), p)
 	case "limited_time_offer":
-		return checkOfferParameters(FindPart(parts, "limited_time_offer"), p.Parameters)
+		return checkOfferParameters(findPart(parts, "limited_time_offer"), p.Parameters)
 	}
 	return nil // a carousel, which only the whole can check
 }
 
-func (f parameterChecker) checkHeader(stored *storedPart, given []*content.ParameterBody) error {
+func (t Stored) checkHeader(stored *storedPart, given []*content.ParameterBody) error {
 	switch {
 	case stored == nil:
 		return exactCount(0, given)
 	case stored.Format == "" || strings.EqualFold(stored.Format, "TEXT"):
-		return f.checkTexts(stored.Text, given)
+		return t.checkTexts(stored.Text, given)
 	}
 
 	if err := exactCount(1, given); err != nil {
@@ -241,18 +227,18 @@ func (f parameterChecker) checkHeader(stored *storedPart, given []*content.Param
 	return rest.Within("parameters[0]", rest.OneOf("type", given[0].Type, strings.ToLower(stored.Format)))
 }
 
-func (f parameterChecker) checkBody(stored *storedPart, given []*content.ParameterBody) error {
+func (t Stored) checkBody(stored *storedPart, given []*content.ParameterBody) error {
 	switch {
 	case stored == nil:
 		return exactCount(0, given)
-	case f.code:
+	case t.isCode:
 		return exactCount(1, given)
 	}
-	return f.checkTexts(stored.Text, given)
+	return t.checkTexts(stored.Text, given)
 }
 
 // checkTexts checks that there is a value for each variable.
-func (f parameterChecker) checkTexts(text string, given []*content.ParameterBody) error {
+func (t Stored) checkTexts(text string, given []*content.ParameterBody) error {
 	names, seen := Variables(text), make(map[string]bool)
 	if err := exactCount(len(names), given); err != nil {
 		return err
@@ -262,7 +248,7 @@ func (f parameterChecker) checkTexts(text string, given []*content.ParameterBody
 		switch {
 		case !slices.Contains([]string{"text", "currency", "date_time"}, *p.Type):
 			return rest.Invalid("type", "must be text")
-		case !f.named:
+		case !t.named:
 			return nil
 		case p.ParameterName == nil || !slices.Contains(names, *p.ParameterName):
 			return rest.Invalid("parameter_name", "must be one of "+strings.Join(names, ", "))

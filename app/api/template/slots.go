@@ -51,10 +51,10 @@ func checkOfferParameters(stored *storedPart, given []*content.ParameterBody) er
 }
 
 // checkCarousel checks each card against the card of the template at its index.
-func (f parameterChecker) checkCarousel(stored *storedPart, sent content.Components) error {
+func (t Stored) checkCarousel(stored *storedPart, sent content.Components) error {
 	for i, c := range sent {
 		if *c.Type == "carousel" {
-			return rest.Within(rest.ItemPath("components", i), f.checkCards(stored, c.Cards))
+			return rest.Within(rest.ItemPath("components", i), t.checkCards(stored, c.Cards))
 		}
 	}
 
@@ -64,7 +64,7 @@ func (f parameterChecker) checkCarousel(stored *storedPart, sent content.Compone
 	return nil
 }
 
-func (f parameterChecker) checkCards(stored *storedPart, given []*content.CardBody) error {
+func (t Stored) checkCards(stored *storedPart, given []*content.CardBody) error {
 	n := 0
 	if stored != nil {
 		n = len(stored.Cards)
@@ -76,7 +76,7 @@ func (f parameterChecker) checkCards(stored *storedPart, given []*content.CardBo
 
 	return rest.Each("cards", given, func(c *content.CardBody) error {
 		if i := int(c.CardIndex.Value); i < n {
-			return f.checkParts(stored.Cards[i].Components, c.Components)
+			return t.checkParts(stored.Cards[i].Components, c.Components)
 		}
 		return rest.Invalid("card_index", "must be the index of one of the template's cards")
 	})
