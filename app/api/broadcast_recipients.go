@@ -111,17 +111,9 @@ func recipientCells(v recipientView) []string {
 		code = v.Error.Code
 	}
 	to := storage.OrEmpty(v.To)
-	if v.Status == storage.RecipientSkipped.String() {
-		to = guardPhone(to)
+	if v.Status == storage.RecipientSkipped.String() && !rest.IsPhone(to) {
+		to = contactsheet.Guard(to)
 	}
 	reason := contactsheet.Guard(storage.OrEmpty(v.SkippedReason))
 	return []string{to, storage.OrEmpty(v.ContactID), v.Status, storage.OrEmpty(v.MessageID), contactsheet.Guard(code), reason}
-}
-
-// guardPhone is contactsheet.Guard for what should be a number: one that is, is written as it is.
-func guardPhone(cell string) string {
-	if rest.IsPhone(cell) {
-		return cell
-	}
-	return contactsheet.Guard(cell)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"confab/app/api/rest"
 	"confab/jobs"
@@ -140,14 +141,11 @@ func (c *customerChanges) Validate() error {
 }
 
 func (c *customerChanges) checkStatus() error {
-	switch c.Status.Value {
-	case storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended:
-		return nil
+	states := []string{storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended}
+	if c.Status.Set && !slices.Contains(states, c.Status.Value) {
+		return rest.Invalid("status", "must be pending, active or suspended; DELETE archives a customer")
 	}
-	if !c.Status.Set {
-		return nil
-	}
-	return rest.Invalid("status", "must be pending, active or suspended; DELETE archives a customer")
+	return nil
 }
 
 // apply makes the changes, and reports whether there were any.

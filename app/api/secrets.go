@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"time"
 
 	"confab/app/api/rest"
@@ -33,13 +34,6 @@ func (n *newSecret) Validate() error {
 	return nil
 }
 
-func (n *newSecret) lifetime() time.Duration {
-	if n.ExpiresInHours == nil {
-		return 0
-	}
-	return time.Duration(*n.ExpiresInHours) * time.Hour
-}
-
 // createSecret handles POST /v1/webhook_subscriptions/:id/secrets.
 func (s *Server) createSecret(r *rest.Request, in newSecret) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, EnabledSubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
@@ -54,7 +48,8 @@ func (s *Server) createSecret(r *rest.Request, in newSecret) (rest.Reply, error)
 			return rest.Reply{}, rest.Invalid("secrets", "has 10 live ones, the maximum: revoke one first")
 		}
 
-		secret, plain, err := tx.InsertGivenSecret(sub.ID, storage.OrEmpty(in.Secret), in.lifetime())
+		life := time.Duration(*cmp.Or(in.ExpiresInHours, new(0))) * time.Hour
+		secret, plain, err := tx.InsertGivenSecret(sub.ID, storage.OrEmpty(in.Secret), life)
 		return rest.Created(newSecretView{secret.ID, "webhook_secret", plain, secret}).WithSecret(), err
 	})
 }

@@ -22,7 +22,8 @@ func Passed(kind string, raw json.RawMessage) OutgoingMessage {
 		if raw == nil {
 			named[kind] = json.RawMessage("null")
 		}
-		out.Type, out.Content = OtherType, mustMarshal(named)
+		out.Type = OtherType
+		out.Content, _ = json.Marshal(named) // what is in it was JSON before
 		return out
 	}
 
@@ -57,12 +58,4 @@ func namedTemplate(raw json.RawMessage) *templateRef {
 		_ = json.Unmarshal(named.Language, &language)
 	}
 	return &templateRef{Name: named.Name, Language: language.Code}
-}
-
-func mustMarshal(v any) json.RawMessage {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // what is in it was JSON before
-	}
-	return text
 }

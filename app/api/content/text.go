@@ -1,10 +1,6 @@
 package content
 
-import (
-	"cmp"
-
-	"confab/app/api/rest"
-)
+import "confab/app/api/rest"
 
 const (
 	maxText  = 4096
@@ -28,11 +24,9 @@ type reactionBody struct {
 }
 
 func (r *reactionBody) Check(PlainHTTP) error {
-	return cmp.Or(rest.ProviderID("message_id", r.MessageID), r.checkEmoji())
-}
-
-func (r *reactionBody) checkEmoji() error {
-	switch {
+	switch err := rest.ProviderID("message_id", r.MessageID); {
+	case err != nil:
+		return err
 	case r.Emoji == nil:
 		return rest.Missing("emoji")
 	case !rest.Between(*r.Emoji, 0, maxEmoji):

@@ -24,15 +24,6 @@ const (
 	bodyGrace = 2 * time.Second
 )
 
-func newBodyRoom() *limit.Semaphore {
-	return limit.NewSemaphore(limit.SemaphoreOptions{
-		Total:    maxBodies,
-		Share:    maxBodiesOfOne,
-		Patience: bodyPatience,
-		Grace:    bodyGrace,
-	})
-}
-
 // readWhole reads a body, or the one part of it that is kept in memory. It has at most size
 // bytes.
 func (s *Server) readWhole(r *Request, from io.Reader, size int64) ([]byte, error) {

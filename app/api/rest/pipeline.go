@@ -173,8 +173,11 @@ func (s *Server) Record(x *Exchange) {
 		s.OnRequest(Observation{Method: r.HTTP.Method, Route: template, Status: status, Took: took, Unlogged: !logged})
 	}
 
-	level := levelOf(status)
-	if r.isQuiet() && level == slog.LevelInfo {
+	level := slog.LevelInfo
+	switch {
+	case status >= 500:
+		level = slog.LevelError
+	case r.isQuiet():
 		level = slog.LevelDebug
 	}
 	if !logged || !s.Log.Enabled(r.HTTP.Context(), level) {

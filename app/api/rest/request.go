@@ -137,13 +137,6 @@ func (r *Request) logAttrs(status int, took time.Duration, ip, path string) []sl
 	return attrs
 }
 
-func levelOf(status int) slog.Level {
-	if status >= 500 {
-		return slog.LevelError
-	}
-	return slog.LevelInfo
-}
-
 // DropBody forgets the body of a request that goes on to wait for something else.
 func (r *Request) DropBody() {
 	r.releaseBody()

@@ -91,7 +91,9 @@ func New(o Options) *Server {
 		APILog:     newCallLog(o.DB, o.Log),
 		cursors:    newCursorCodec(o.DB.DeriveKey("cursor")),
 		largePages: make(chan struct{}, maxLargePages),
-		bodies:     newBodyRoom(),
+		bodies: limit.NewSemaphore(limit.SemaphoreOptions{
+			Total: maxBodies, Share: maxBodiesOfOne, Patience: bodyPatience, Grace: bodyGrace,
+		}),
 	}
 }
 

@@ -43,11 +43,12 @@ type draftRules struct {
 // checkComponents checks which parts there are, and then each of them.
 func (r draftRules) checkComponents(parts []*DraftPart) error {
 	kinds := []string{HeaderPart, BodyPart, FooterPart, buttonsPart, carouselPart, offerPart}
+	required := []string{BodyPart}
 	switch {
 	case r.card:
-		kinds = []string{HeaderPart, BodyPart, buttonsPart}
+		kinds, required = []string{HeaderPart, BodyPart, buttonsPart}, []string{HeaderPart, buttonsPart}
 	case r.category == Authentication:
-		kinds = []string{BodyPart, FooterPart, buttonsPart}
+		kinds, required = []string{BodyPart, FooterPart, buttonsPart}, []string{BodyPart, buttonsPart}
 	}
 
 	if err := rest.AtMost("components", parts, maxDraftParts); err != nil {
@@ -64,6 +65,11 @@ func (r draftRules) checkComponents(parts []*DraftPart) error {
 	if err != nil {
 		return err
 	}
+	for _, kind := range required {
+		if !seen[kind] {
+			return rest.Invalid("components", "must have one of type "+kind)
+		}
+	}
 	if err := r.checkCombination(parts, seen); err != nil {
 		return err
 	}
@@ -72,15 +78,8 @@ func (r draftRules) checkComponents(parts []*DraftPart) error {
 	return rest.Each("components", parts, r.checkPart)
 }
 
-// checkCombination checks that the required parts are there, and that the others may
-// be combined.
+// checkCombination checks that the parts may be combined.
 func (r draftRules) checkCombination(parts []*DraftPart, seen map[string]bool) error {
-	for _, kind := range r.requiredParts() {
-		if !seen[kind] {
-			return rest.Invalid("components", "must have one of type "+kind)
-		}
-	}
-
 	return rest.Each("components", parts, func(p *DraftPart) error {
 		switch kind := *p.Type; {
 		case r.category != Marketing && (kind == carouselPart || kind == offerPart):
@@ -92,17 +91,6 @@ func (r draftRules) checkCombination(parts []*DraftPart, seen map[string]bool) e
 		}
 		return nil
 	})
-}
-
-// requiredParts are the types of parts that must be there.
-func (r draftRules) requiredParts() []string {
-	switch {
-	case r.card:
-		return []string{HeaderPart, buttonsPart}
-	case r.category == Authentication:
-		return []string{BodyPart, buttonsPart}
-	}
-	return []string{BodyPart}
 }
 
 // checkPart checks one part by its type, and drops the fields of other types.
@@ -130,7 +118,7 @@ func (r draftRules) checkPart(p *DraftPart) error {
 			return rest.InRange("code_expiration_minutes", p.CodeExpirationMinutes, 1, 90)
 		}
 		p.Text = given.Text
-		return r.checkFooter(p)
+		return cmp.Or(notBlank("text", p.Text, maxFooterText), noVariables("text", p.Text))
 	case buttonsPart:
 		p.Buttons = given.Buttons
 		return r.checkButtons(p.Buttons)
@@ -210,10 +198,6 @@ func (r draftRules) checkBody(p *DraftPart) error {
 	}
 
 	return r.checkSamples(p, "body_text", names)
-}
-
-func (r draftRules) checkFooter(p *DraftPart) error {
-	return cmp.Or(notBlank("text", p.Text, maxFooterText), noVariables("text", p.Text))
 }
 
 // notBlank checks a text that people read: present, not only spaces, and not too long.

@@ -20,10 +20,6 @@ const (
 	forecastPatience = 10 * time.Second
 )
 
-func newForecasts() *limit.Semaphore {
-	return limit.NewSemaphore(limit.SemaphoreOptions{Total: maxForecasts, Share: 1, Patience: forecastPatience})
-}
-
 // forecastBroadcast handles POST /console/api/:phone_number_id/broadcasts/forecast.
 func (s *Server) forecastBroadcast(r *rest.Request) (rest.Reply, error) {
 	permit, err := s.forecasts.Acquire(r.HTTP.Context(), r.Holder(), 1, nil)

@@ -60,7 +60,7 @@ func viewFactors(rx *storage.Rx, user string) (view factorsView, err error) {
 
 	passkeys, err := rx.UserPasskeys(user)
 	for _, p := range passkeys {
-		view.Passkeys = append(view.Passkeys, viewPasskey(p))
+		view.Passkeys = append(view.Passkeys, passkeyView{p.ID, "passkey", p.Name, p.Host, p.CreatedAt, p.LastUsedAt})
 	}
 	if err != nil {
 		return view, err

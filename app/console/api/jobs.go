@@ -23,9 +23,6 @@ type listedJobView struct {
 	About *storage.JobSubject `json:"about"` // null for what has no name
 }
 
-// jobKey is the place of a job in the list: by its number.
-func jobKey(j storage.Job) storage.After { return storage.After{Key: storage.Time(j.ID)} }
-
 // maxJobKind is longer than the name of any kind of job.
 const maxJobKind = 64
 
@@ -55,7 +52,7 @@ func (s *Server) listJobs(r *rest.Request) (rest.Reply, error) {
 			}
 			return rows, storage.After{Key: storage.Time(reached)}, err
 		},
-		Key: jobKey,
+		Key: func(j storage.Job) storage.After { return storage.After{Key: storage.Time(j.ID)} },
 		View: func(j storage.Job) listedJobView {
 			v := listedJobView{jobView: viewJob(j)}
 			if about, ok := subjects[j.ID]; ok {

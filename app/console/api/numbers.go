@@ -134,7 +134,11 @@ func (n *newNumber) account(rx *storage.Rx, r *rest.Request) (a storage.AccountD
 		case err == nil && key.OrganizationID != r.Org.ID:
 			return a, rest.Invalid("phone_number_id", "is already connected to this server")
 		case err == nil:
-			return disconnectedAccount(rx, key.ID)
+			a, err := rx.AccountDetail(key.ID)
+			if err == nil && a.Status == storage.AccountConnected {
+				err = rest.Invalid("phone_number_id", "is already connected")
+			}
+			return a, err
 		case !errors.Is(err, storage.ErrNotFound):
 			return a, err
 		}
@@ -142,15 +146,6 @@ func (n *newNumber) account(rx *storage.Rx, r *rest.Request) (a storage.AccountD
 
 	team, err := api.ChooseTeam(rx, r.Org.ID, n.TeamID)
 	a.OrganizationID, a.TeamID = r.Org.ID, team.ID
-	return a, err
-}
-
-// disconnectedAccount finds an account that may be connected again.
-func disconnectedAccount(rx *storage.Rx, id int64) (storage.AccountDetail, error) {
-	a, err := rx.AccountDetail(id)
-	if err == nil && a.Status == storage.AccountConnected {
-		err = rest.Invalid("phone_number_id", "is already connected")
-	}
 	return a, err
 }
 

@@ -34,10 +34,6 @@ type passkeyView struct {
 	LastUsedAt storage.Time `json:"last_used_at"`
 }
 
-func viewPasskey(p storage.UserPasskey) passkeyView {
-	return passkeyView{p.ID, "passkey", p.Name, p.Host, p.CreatedAt, p.LastUsedAt}
-}
-
 // PasskeyOwner is a user with its passkeys, as package factor needs it.
 func PasskeyOwner(rx *storage.Rx, u storage.User) (o factor.Owner, rows []storage.UserPasskey, err error) {
 	o = factor.Owner{ID: u.ID, Name: *cmp.Or(u.Email, &u.Name), DisplayName: u.Name}

@@ -60,7 +60,8 @@ type Server struct {
 
 // New makes a server that shares what it can with the API.
 func New(a *api.Server, o Options) *Server {
-	s := &Server{Server: a.Server, Options: o, api: a, forecasts: newForecasts()}
+	s := &Server{Server: a.Server, Options: o, api: a}
+	s.forecasts = limit.NewSemaphore(limit.SemaphoreOptions{Total: maxForecasts, Share: 1, Patience: forecastPatience})
 	s.table = rest.NewTable(s.Routes())
 	return s
 }
