@@ -15,27 +15,22 @@ type handOverBody struct {
 }
 
 func (b *handOverBody) Validate() error {
-	return cmp.Or(checkHolder("to", b.To), rest.Optional("note", b.Note, maxNote))
+	return cmp.Or(rest.Object("to", b.To, checkHolder), rest.Optional("note", b.Note, maxNote))
 }
 
 // maxAgentName is the longest name of a bot.
 const maxAgentName = 100
 
 // checkHolder checks who is to hold a conversation.
-func checkHolder(path string, to *storage.HolderRef) error {
-	if to == nil {
-		return rest.Missing(path)
-	}
-	if err := rest.OneOf("type", to.Type, storage.HolderUser, storage.HolderAgent, storage.HolderNone); err != nil {
-		return rest.Within(path, err)
-	}
-	if *to.Type != storage.HolderNone && to.ID == nil {
-		return rest.Missing(path + ".id")
-	}
-	if *to.Type == storage.HolderNone {
+func checkHolder(to *storage.HolderRef) error {
+	switch err := rest.OneOf("type", to.Type, storage.HolderUser, storage.HolderAgent, storage.HolderNone); {
+	case err != nil:
+		return err
+	case *to.Type == storage.HolderNone:
 		to.ID = nil
+		return nil
 	}
-	return rest.Within(path, rest.Optional("id", to.ID, maxAgentName))
+	return rest.Required("id", to.ID, maxAgentName)
 }
 
 // checkHolderExists refuses to hand a conversation to who cannot hold it.

@@ -108,7 +108,7 @@ func checkAction(a *storage.RuleAction) error {
 	case a.Note != nil:
 		return rest.Optional("note", a.Note, maxNote)
 	case a.HandOver != nil:
-		return rest.Within("hand_over", checkHolder("to", a.HandOver.To))
+		return rest.Within("hand_over", rest.Object("to", a.HandOver.To, checkHolder))
 	case a.Reply != nil:
 		return rest.Within("reply", checkReply(a.Reply))
 	}

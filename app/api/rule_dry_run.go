@@ -67,10 +67,7 @@ type dryRunBody struct {
 }
 
 func (b *dryRunBody) Validate() error {
-	if b.Rule == nil {
-		return rest.Missing("rule")
-	}
-	return cmp.Or(rest.Within("rule", b.Rule.Validate()), b.dryRunSince.Validate())
+	return cmp.Or(rest.Object("rule", b.Rule, (*newRule).Validate), b.dryRunSince.Validate())
 }
 
 // dryRun handles POST /v1/rules/dry_run.

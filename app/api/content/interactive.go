@@ -60,11 +60,7 @@ func (in *interactiveBody) Check(allowHTTP PlainHTTP) error {
 	); err != nil {
 		return err
 	}
-
-	if in.Action == nil {
-		return rest.Missing("action")
-	}
-	return rest.Within("action", in.checkAction(allowHTTP))
+	return rest.Object("action", in.Action, func(*actionBody) error { return in.checkAction(allowHTTP) })
 }
 
 // CheckQuickReply checks the buttons or the list of a quick reply, whose text is what stands above
@@ -120,15 +116,9 @@ func (in *interactiveBody) checkTexts() error {
 		most = maxListBody
 	}
 
-	if in.Body == nil {
-		return rest.Missing("body")
-	}
-	if err := rest.Required("text", in.Body.Text, most); err != nil {
-		return rest.Within("body", err)
-	}
-
-	if in.Footer == nil {
-		return nil
+	err := rest.Object("body", in.Body, func(b *textObject) error { return rest.Required("text", b.Text, most) })
+	if err != nil || in.Footer == nil {
+		return err
 	}
 	return rest.Within("footer", rest.Required("text", in.Footer.Text, maxSmallText))
 }
@@ -177,11 +167,7 @@ func (a *actionBody) checkButtons() error {
 		if err := rest.OneOf("type", b.Type, "reply"); err != nil {
 			return err
 		}
-		if b.Reply == nil {
-			return rest.Missing("reply")
-		}
-
-		return rest.Within("reply", b.Reply.Check(ids, titles))
+		return rest.Object("reply", b.Reply, func(r *replyBody) error { return r.Check(ids, titles) })
 	}))
 }
 
@@ -199,17 +185,9 @@ type linkBody struct {
 }
 
 func (a *actionBody) checkLink(allowHTTP PlainHTTP) error {
-	if err := rest.OneOf("name", a.Name, "cta_url"); err != nil {
-		return err
-	}
-	if a.Parameters == nil {
-		return rest.Missing("parameters")
-	}
-
-	return rest.Within("parameters", cmp.Or(
-		rest.Required("display_text", a.Parameters.DisplayText, maxButtonTitle),
-		CheckLink("url", a.Parameters.URL, allowHTTP),
-	))
+	return cmp.Or(rest.OneOf("name", a.Name, "cta_url"), rest.Object("parameters", a.Parameters, func(l *linkBody) error {
+		return cmp.Or(rest.Required("display_text", l.DisplayText, maxButtonTitle), CheckLink("url", l.URL, allowHTTP))
+	}))
 }
 
 type sectionBody struct {

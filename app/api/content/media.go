@@ -126,15 +126,12 @@ func (a attachment) file(kind string) *source {
 
 // checkFile checks that there is a file of a kind, and the file.
 func (a attachment) checkFile(kind string, allowHTTP PlainHTTP) error {
-	s := a.file(kind)
-	if s == nil {
-		return rest.Missing(kind)
-	}
-
-	s.kind = kind
-	err := s.Check(allowHTTP)
-	if err == nil && kind == "document" {
-		err = a.Document.checkName()
-	}
-	return rest.Within(kind, err)
+	return rest.Object(kind, a.file(kind), func(s *source) error {
+		s.kind = kind
+		err := s.Check(allowHTTP)
+		if err == nil && kind == "document" {
+			err = a.Document.checkName()
+		}
+		return err
+	})
 }

@@ -66,16 +66,16 @@ func (p *ParameterBody) Check(types []string, allowHTTP PlainHTTP) error {
 		return rest.Required(kind, p.CouponCode, MaxCouponCode)
 	case "currency":
 		p.Currency = given.Currency
-		return p.Currency.Check()
+		return rest.Object(kind, p.Currency, (*currencyBody).Check)
 	case "date_time":
 		p.DateTime = given.DateTime
-		return p.DateTime.Check()
+		return rest.Object(kind, p.DateTime, (*dateTimeBody).Check)
 	case "location":
 		p.Location = given.Location
-		return p.Location.Check()
+		return rest.Object(kind, p.Location, (*locationBody).Check)
 	case "limited_time_offer":
 		p.LimitedTimeOffer = given.LimitedTimeOffer
-		return p.LimitedTimeOffer.Check()
+		return rest.Object(kind, p.LimitedTimeOffer, (*offerBody).Check)
 	case "action":
 		p.Action = given.Action
 		return rest.ReadOpaque(kind, p.Action)
@@ -105,15 +105,11 @@ type currencyBody struct {
 }
 
 func (c *currencyBody) Check() error {
-	if c == nil {
-		return rest.Missing("currency")
-	}
-
 	err := cmp.Or(rest.Required("fallback_value", c.FallbackValue, maxFallback), rest.Required("code", c.Code, maxCurrency))
 	if err == nil && c.Amount1000 == nil {
 		err = rest.Missing("amount_1000")
 	}
-	return rest.Within("currency", err)
+	return err
 }
 
 type dateTimeBody struct {
@@ -121,10 +117,7 @@ type dateTimeBody struct {
 }
 
 func (d *dateTimeBody) Check() error {
-	if d == nil {
-		return rest.Missing("date_time")
-	}
-	return rest.Within("date_time", rest.Required("fallback_value", d.FallbackValue, maxFallback))
+	return rest.Required("fallback_value", d.FallbackValue, maxFallback)
 }
 
 type locationBody struct {
@@ -135,15 +128,12 @@ type locationBody struct {
 }
 
 func (l *locationBody) Check() error {
-	if l == nil {
-		return rest.Missing("location")
-	}
-	return rest.Within("location", cmp.Or(
+	return cmp.Or(
 		rest.InRange("latitude", l.Latitude, -90, 90),
 		rest.InRange("longitude", l.Longitude, -180, 180),
 		rest.Short("name", l.Name, maxPlace),
 		rest.Short("address", l.Address, maxPlace),
-	))
+	)
 }
 
 type offerBody struct {
@@ -151,11 +141,8 @@ type offerBody struct {
 }
 
 func (o *offerBody) Check() error {
-	switch {
-	case o == nil:
-		return rest.Missing("limited_time_offer")
-	case o.ExpirationTimeMS == nil:
-		return rest.Missing("limited_time_offer.expiration_time_ms")
+	if o.ExpirationTimeMS == nil {
+		return rest.Missing("expiration_time_ms")
 	}
 	return nil
 }

@@ -51,6 +51,14 @@ func Each[T any](name string, items []*T, check func(*T) error) error {
 	return nil
 }
 
+// Object checks an object that must be there.
+func Object[T any](name string, o *T, check func(*T) error) error {
+	if o == nil {
+		return Missing(name)
+	}
+	return Within(name, check(o))
+}
+
 // AtMost checks that an array, which may be absent, has no more than most items.
 func AtMost[T any](name string, items []T, most int) error {
 	if len(items) > most {

@@ -127,15 +127,8 @@ func (r draftRules) checkPart(p *DraftPart) error {
 		return r.checkCarousel(p.Cards)
 	default:
 		p.Offer = given.Offer
-		return p.Offer.Check()
+		return rest.Object("limited_time_offer", p.Offer, func(o *draftOffer) error { return rest.Required("text", o.Text, maxOfferText) })
 	}
-}
-
-func (o *draftOffer) Check() error {
-	if o == nil {
-		return rest.Missing("limited_time_offer")
-	}
-	return rest.Within("limited_time_offer", rest.Required("text", o.Text, maxOfferText))
 }
 
 func (r draftRules) checkHeader(p *DraftPart) error {
