@@ -7,8 +7,7 @@
 //	auth.go         finds the key and the organization; visitor.go the person
 //	table.go        finds the route
 //	pipeline.go     checks the organization, the rate limit, the key's scopes and the plan
-//	numbers.go      finds the account of the number in the path
-//	Route.Find      finds the resource in the path, where the route wants it
+//	resource.go     finds the account of the number in the path, and the resource, where the route wants it
 //	body.go         reads the body; multipart.go reads an upload
 //	idempotency.go  answers a repeated request, or runs the handler once
 //	reply.go        writes the reply, or the error envelope
