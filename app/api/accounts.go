@@ -15,7 +15,6 @@ import (
 	"confab/storage"
 )
 
-// accountView is the public shape of an account.
 type accountView struct {
 	ID             string       `json:"id"`
 	Object         string       `json:"object"`
@@ -124,7 +123,6 @@ func (s *Server) listAccounts(r *rest.Request) (rest.Reply, error) {
 	return rest.Page(s.Server, q, rows, accountKey, func(a storage.AccountDetail) accountView { return ViewAccount(a, r.Now) })
 }
 
-// accountKey is the position of an account in the list.
 func accountKey(a storage.AccountDetail) storage.After {
 	return storage.After{Key: a.CreatedAt, ID: a.PublicID}
 }
@@ -144,7 +142,6 @@ func (b *registration) Validate() error {
 	return nil
 }
 
-// registrationView is the result of a registration.
 type registrationView struct {
 	Object         string  `json:"object"`
 	PhoneNumberID  *string `json:"phone_number_id"`

@@ -48,7 +48,6 @@ type audienceBody struct {
 	Recipients json.RawMessage `json:"recipients"`
 }
 
-// recipientBody is one of the recipients.
 type recipientBody struct {
 	To     *string         `json:"to"`
 	Fields json.RawMessage `json:"fields"`
@@ -119,7 +118,6 @@ func readList(name string, raw json.RawMessage) (items []json.RawMessage, err er
 	return items, rest.Count(name, items, maxRecipients)
 }
 
-// readContacts reads the ids of contacts.
 func (b *broadcastBody) readContacts(raw json.RawMessage) error {
 	items, err := readList("contact_ids", raw)
 	if err != nil {

@@ -55,7 +55,6 @@ func MakeBroadcast(
 	return jobs.MakeBroadcast(ctx, db, b, recipients, finish)
 }
 
-// body is the draft as the body of a request.
 func (d BroadcastDraft) body(rx *storage.Rx, account int64) ([]byte, error) {
 	t, err := rx.Template(account, d.Template, d.Language)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -115,7 +114,6 @@ func (d BroadcastDraft) parameters(t storage.Template) ([]any, error) {
 	return all, nil
 }
 
-// fieldsFor are the fields that fill variables.
 func (d BroadcastDraft) fieldsFor(names []string, named bool) (texts []string, err error) {
 	var columns []string
 	if d.File != nil && !named {

@@ -10,7 +10,6 @@ import (
 	"confab/storage"
 )
 
-// recipientView is the public shape of a recipient.
 type recipientView struct {
 	To            *string        `json:"to"`
 	ContactID     *string        `json:"contact_id"`
@@ -57,7 +56,6 @@ func (s *Server) listBroadcastRecipients(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
-// recipientColumns are the columns of recipients.csv.
 var recipientColumns = []string{"to", "contact_id", "status", "message_id", "error", "skipped_reason"}
 
 // exportBroadcastRecipients handles GET /v1/:phone_number_id/broadcasts/:id/recipients.csv.
@@ -93,7 +91,6 @@ func (s *Server) exportBroadcastRecipients(r *rest.Request) (rest.Reply, error) 
 	})
 }
 
-// recipientsAfter reads recipients of the broadcast in the path.
 func recipientsAfter(
 	rx *storage.Rx, r *rest.Request, status string, after int64, limit int,
 ) (rows []storage.BroadcastRecipient, reached int64, err error) {
@@ -104,7 +101,6 @@ func recipientsAfter(
 	return rx.BroadcastRecipients(b, status, after, limit)
 }
 
-// recipientCells are the cells of a recipient.
 func recipientCells(v recipientView) []string {
 	code := ""
 	if v.Error != nil {

@@ -65,7 +65,6 @@ func (s *Server) importContacts(r *rest.Request) (rest.Reply, error) {
 	return s.awaitImport(r, i.ID, rep)
 }
 
-// newContactImport reads the form.
 func newContactImport(r *rest.Request) (i storage.ContactImport, err error) {
 	if err := r.Form.CheckFiles("file"); err != nil {
 		return i, err
@@ -122,7 +121,6 @@ func (s *Server) awaitImport(r *rest.Request, id string, rep rest.Reply) (rest.R
 	}
 }
 
-// contactImportIn finds the import in the path.
 func contactImportIn(rx *storage.Rx, r *rest.Request) (storage.ContactImport, error) {
 	return rest.InPath(r, "id", storage.PrefixImport, r.Account.ID, rx.ContactImport)
 }

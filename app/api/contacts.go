@@ -25,7 +25,6 @@ const (
 // contactsADay is how many contacts a person may make in the console in a day, one by one.
 const contactsADay = 1000
 
-// contactView is the public shape of a contact.
 type contactView struct {
 	storage.Contact
 	labels  []storage.AttachedLabel
@@ -73,7 +72,6 @@ func ShowContact(rx *storage.Rx, c storage.Contact) (rest.Reply, error) {
 	return rest.OK(view(c)), nil
 }
 
-// contactFilters reads the filters of a list of contacts.
 func contactFilters(r *rest.Request) (storage.ContactFilter, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.ContactFilter{
@@ -134,7 +132,6 @@ func (c *newContact) Validate() error {
 	)
 }
 
-// contact is the row that the body asks for.
 func (c *newContact) contact(account int64) storage.Contact {
 	made := storage.Contact{
 		AccountID:       account,
@@ -166,7 +163,6 @@ func (s *Server) createContact(r *rest.Request, in newContact) (rest.Reply, erro
 	})
 }
 
-// insertContact stores a new contact, with its event.
 func insertContact(tx *storage.Tx, r *rest.Request, c storage.Contact) (rest.Reply, error) {
 	if err := checkNewContact(&tx.Rx, c); err != nil {
 		return rest.Reply{}, err
@@ -204,7 +200,6 @@ func checkNewContact(rx *storage.Rx, c storage.Contact) error {
 	return refuseKnown("bsuid", c.BSUID, rx.ContactByBSUID)
 }
 
-// contactIn finds the contact in the path.
 func contactIn(rx *storage.Rx, r *rest.Request) (storage.Contact, error) {
 	return rest.InPath(r, "id", storage.PrefixContact, r.Account.ID, rx.Contact)
 }

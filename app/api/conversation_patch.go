@@ -69,7 +69,6 @@ func (c *conversationChanges) checkSeen(tx *storage.Tx, v storage.Conversation) 
 	return err
 }
 
-// applyTo changes state and snooze of a conversation.
 func (c *conversationChanges) applyTo(tx *storage.Tx, v *storage.Conversation) error {
 	c.Status.Apply(&v.Status)
 	if c.until != 0 && v.Status == storage.ConversationResolved {
@@ -108,7 +107,6 @@ func changeConversation(tx *storage.Tx, r *rest.Request, c storage.Conversation,
 	return messaging.UpdateConversation(tx, subject(r), byRequest(r), before, c)
 }
 
-// byRequest is who makes a request.
 func byRequest(r *rest.Request) event.By {
 	if r.User != nil {
 		return event.By{Type: event.ByUser, ID: &r.User.ID}

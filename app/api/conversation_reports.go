@@ -22,7 +22,6 @@ type conversationsView struct {
 	Totals spellsView       `json:"totals"`
 }
 
-// spellGroupView are the figures of a group.
 type spellGroupView struct {
 	Group *string `json:"group"` // null for spells that belong to none
 	spellsView
@@ -45,7 +44,6 @@ type percentilesView struct {
 	P90 *float64 `json:"p90"`
 }
 
-// spellSum adds up spells.
 type spellSum struct {
 	opened, in, out      int64
 	replies, resolutions []int64 // milliseconds
@@ -117,7 +115,6 @@ func nthSmallest(values []int64, n int) int64 {
 	return values[n]
 }
 
-// conversationReport adds up the spells of a report.
 type conversationReport struct {
 	groupBy string
 	zone    *time.Location
@@ -129,7 +126,6 @@ type conversationReport struct {
 	last       *spellSum
 }
 
-// add counts a spell of a number in its groups.
 func (c *conversationReport) add(number string, f storage.SpellFigures) {
 	c.total.add(f)
 	switch c.groupBy {
@@ -226,7 +222,6 @@ func (s *Server) getConversationReport(r *rest.Request) (rest.Reply, error) {
 	return rest.OK(sums.view(days.view(groupBy))), nil
 }
 
-// read counts the spells of numbers.
 func (c *conversationReport) read(rx *storage.Rx, numbers []storage.ReportedNumber, days reportDays, key storage.SpellKey) error {
 	for _, n := range numbers {
 		err := rx.EachSpell(n.ID, days.begin(), days.end(), key, func(f storage.SpellFigures) error {
@@ -243,7 +238,6 @@ func (c *conversationReport) read(rx *storage.Rx, numbers []storage.ReportedNumb
 	return nil
 }
 
-// spellColumns are the columns of conversations.csv.
 var spellColumns = []string{
 	"conversation_id", "contact_id", "number", "opened_at", "first_reply_at", "first_reply_by", "resolved_at", "resolved_by",
 	"assignee", "labels", "messages_in", "messages_out",
@@ -292,7 +286,6 @@ func (s *Server) writeSpells(x *rest.Exchange, days reportDays, check func() err
 	return cmp.Or(err, out.Error())
 }
 
-// spellCells are the cells of a spell.
 func spellCells(number string, s storage.Spell) []string {
 	return []string{
 		storage.OrEmpty(s.ConversationID), storage.OrEmpty(s.ContactID), number, s.OpenedAt.String(), s.RepliedAt.String(),

@@ -15,7 +15,6 @@ import (
 // anything, not only templates.
 const serviceWindow = 24 * time.Hour
 
-// conversationView is the public shape of a conversation.
 type conversationView struct {
 	storage.FullConversation
 	account       chatAccountView
@@ -132,7 +131,6 @@ const (
 	sortWaiting = "waiting" // who waits longest first, in sort
 )
 
-// conversationFilters reads the filters of a list of conversations.
 func conversationFilters(r *rest.Request) (storage.ConversationFilter, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.ConversationFilter{

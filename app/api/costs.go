@@ -22,7 +22,6 @@ type costsView struct {
 	Totals    CostView        `json:"totals"`
 }
 
-// costGroupView are the figures of a group.
 type costGroupView struct {
 	Group *string `json:"group"` // null for messages that belong to none
 	CostView
@@ -35,7 +34,6 @@ type CostView struct {
 	Estimate *rates.Estimate `json:"estimate"` // null without a price for each of them
 }
 
-// costSum adds up figures.
 type costSum struct {
 	messages, billable int64
 	amount             *rates.Sum
@@ -119,7 +117,6 @@ func (s *Server) readCosts(r *rest.Request) (v costsView, err error) {
 	return viewCosts(days.view(groupBy), all, rates.NewTable(prices), storage.At(days.last)), nil
 }
 
-// viewCosts adds up costs by their groups.
 func viewCosts(head reportView, all []storage.Cost, table *rates.Table, last storage.Time) costsView {
 	v := costsView{reportView: head, Groups: []costGroupView{}}
 	if from := table.From(last); from != 0 {

@@ -29,7 +29,6 @@ type customerAccount struct {
 	OnboardedAt   storage.Time `json:"onboarded_at"`
 }
 
-// customerFilters reads the filters of the list of customers.
 func customerFilters(r *rest.Request) (storage.CustomerFilter, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.CustomerFilter{
@@ -109,7 +108,6 @@ func CustomerIn(rx *storage.Rx, r *rest.Request) (storage.Customer, error) {
 	return rest.InPath(r, "id", storage.PrefixCustomer, r.Org.ID, rx.Customer)
 }
 
-// showCustomer replies with a customer and its numbers.
 func showCustomer(rx *storage.Rx, c storage.Customer) (rest.Reply, error) {
 	accounts, err := rx.CustomerAccounts(c.ID)
 	view := customerDetail{event.ViewCustomer(c), make([]customerAccount, len(accounts))}

@@ -28,7 +28,6 @@ func ViewDelivery(d storage.Delivery) DeliveryView {
 // maxEventID is longer than the ids of any provider's messages, and than ours.
 const maxEventID = rest.MaxMessageID
 
-// deliveryFilters reads the filters of a list of deliveries.
 func (s *Server) deliveryFilters(r *rest.Request) (storage.DeliveryFilter, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.DeliveryFilter{
@@ -117,7 +116,6 @@ func narrowEnvelope(rx *storage.Rx, envelope []byte, k storage.Key) ([]byte, err
 	return provider.Narrow(envelope, changes, func(i int) *provider.Narrowing { return own[i] }), nil
 }
 
-// showAttempts replies with the attempts of a delivery.
 func showAttempts(rx *storage.Rx, d storage.Delivery) (rest.Reply, error) {
 	rows, err := rx.Attempts(d)
 	if err != nil {

@@ -51,7 +51,6 @@ func (s *Server) listEvents(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
-// eventIn finds the event in the path.
 func eventIn(rx *storage.Rx, r *rest.Request) (storage.EventItem, error) {
 	e, err := rest.InPath(r, "id", storage.PrefixEvent, r.Org.ID, rx.EventItem)
 	if err == nil && !r.Key.Accounts.Has(e.AccountID) {
@@ -170,7 +169,6 @@ func (s *Server) WhyEnded(ctx context.Context, v *rest.Visitor) string {
 	return ""
 }
 
-// whySignedOut says why a session is gone.
 func (s *Server) whySignedOut(ctx context.Context, user string) string {
 	why := live.EndedSignedOut
 	_ = s.DB.View(ctx, func(rx *storage.Rx) error { // without an answer the session is gone all the same

@@ -17,7 +17,6 @@ const (
 	maxLabels = 500
 )
 
-// labelView is the public shape of a label.
 type labelView struct {
 	ID     string `json:"id"`
 	Object string `json:"object"`
@@ -82,7 +81,6 @@ func (s *Server) createLabel(r *rest.Request, in newLabel) (rest.Reply, error) {
 	})
 }
 
-// labelIn finds the label in the path.
 func labelIn(rx *storage.Rx, r *rest.Request) (storage.Label, error) {
 	l, err := rest.InPath(r, "id", storage.PrefixLabel, r.Org.ID, rx.Label)
 	if err != nil {

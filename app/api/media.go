@@ -24,7 +24,6 @@ const (
 	bytesADay = 5 << 30
 )
 
-// libraryView is the public shape of media in the library.
 type libraryView struct {
 	ID        string       `json:"id"`
 	Object    string       `json:"object"`
@@ -73,7 +72,6 @@ func (s *Server) createMedia(r *rest.Request) (rest.Reply, error) {
 	return s.LimitMade(r, made, func() (rest.Reply, error) { return s.keepMedia(r, in) })
 }
 
-// keepMedia keeps a file in the library of the number.
 func (s *Server) keepMedia(r *rest.Request, in *rest.IncomingFile) (rest.Reply, error) {
 	sum, err := in.File.Keep(r.HTTP.Context())
 	if err != nil {
@@ -111,7 +109,6 @@ func (s *Server) receivedFile(r *rest.Request) (*rest.IncomingFile, error) {
 	return s.fetch(r.HTTP.Context(), "link", *in.Link)
 }
 
-// mediaIn finds the media in the path.
 func mediaIn(rx *storage.Rx, r *rest.Request) (storage.Media, error) {
 	return rx.Media(r.Account.ID, r.Param("id"))
 }

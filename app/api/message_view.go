@@ -16,7 +16,6 @@ type messageView struct {
 	media *mediaView
 }
 
-// mediaView is what a message's media is.
 type mediaView struct {
 	URL      *string `json:"url"`
 	MIMEType *string `json:"mime_type"`
@@ -25,7 +24,6 @@ type mediaView struct {
 	Status   *string `json:"status"`
 }
 
-// sendErrorView is why a message failed.
 type sendErrorView struct {
 	Code         string `json:"code"`
 	Message      string `json:"message"`

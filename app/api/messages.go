@@ -17,7 +17,6 @@ import (
 	"confab/storage"
 )
 
-// messageFilters reads the filters of a list of messages.
 func messageFilters(r *rest.Request) (storage.MessageFilter, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.MessageFilter{
@@ -49,7 +48,6 @@ func (s *Server) listMessages(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
-// messageIn finds the message in the path.
 func (s *Server) messageIn(r *rest.Request) (m storage.Message, err error) {
 	id := r.Param("id")
 	if !storage.ValidID(storage.PrefixMessage, id) {

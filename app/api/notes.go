@@ -64,7 +64,6 @@ func (s *Server) createNote(r *rest.Request, in newNote) (rest.Reply, error) {
 	})
 }
 
-// noteAuthor is the caller as the author of a note.
 func noteAuthor(r *rest.Request) (kind, id string, name *string) {
 	if r.User != nil {
 		return storage.NoteByUser, r.User.ID, &r.User.Name
@@ -101,7 +100,6 @@ func notifyMentioned(tx *storage.Tx, r *rest.Request, n storage.Note, before []s
 	})
 }
 
-// noteIn finds the note in the path.
 func noteIn(rx *storage.Rx, r *rest.Request) (storage.Note, error) {
 	c, err := ConversationIn(rx, r)
 	if err != nil {

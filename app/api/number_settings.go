@@ -126,7 +126,6 @@ func (s *Server) putHours(r *rest.Request, in HoursBody) (rest.Reply, error) {
 	})
 }
 
-// optOutView is the public shape of a number's opt-out words.
 type optOutView struct {
 	Object string `json:"object"`
 	storage.OptOut

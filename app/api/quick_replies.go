@@ -107,7 +107,6 @@ func (q *NewQuickReply) Insert(tx *storage.Tx, organization int64) (storage.Quic
 	return made, shortcutError(tx.InsertQuickReply(&made))
 }
 
-// quickReplyIn finds the quick reply in the path.
 func quickReplyIn(rx *storage.Rx, r *rest.Request) (storage.QuickReply, error) {
 	q, err := rest.InPath(r, "id", storage.PrefixQuickReply, r.Org.ID, rx.QuickReply)
 	if err != nil {
@@ -163,7 +162,6 @@ func (s *Server) deleteQuickReply(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
-// checkShortcut checks a shortcut, if there is one.
 func checkShortcut(word *string) error {
 	if word != nil && !shortcut.MatchString(*word) {
 		return rest.Invalid("shortcut", "must have 1 to 30 characters of a-z, 0-9, _ and -")

@@ -115,7 +115,6 @@ func DryRun(ctx context.Context, db *storage.DB, rule storage.Rule, since storag
 	return run.view, err
 }
 
-// dryRun is one run.
 type dryRun struct {
 	rule    storage.Rule
 	since   storage.Time

@@ -37,7 +37,6 @@ func (s *Server) listRules(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
-// ruleIn finds the rule in the path.
 func ruleIn(rx *storage.Rx, r *rest.Request) (storage.Rule, error) {
 	return rest.InPath(r, "id", storage.PrefixRule, r.Org.ID, rx.Rule)
 }
@@ -139,7 +138,6 @@ func (s *Server) reorderRules(r *rest.Request, in ruleOrder) (rest.Reply, error)
 	})
 }
 
-// firingView is the public shape of what a rule did.
 type firingView struct {
 	Object string `json:"object"`
 	storage.Firing

@@ -66,7 +66,6 @@ func (l *newSetupLink) Validate() error {
 	return err
 }
 
-// link is the row that the body asks for.
 func (l *newSetupLink) link(c storage.Customer, now storage.Time) storage.SetupLink {
 	hours := *cmp.Or(l.ExpiresInHours, new(defaultLinkHours))
 	return storage.SetupLink{
@@ -102,7 +101,6 @@ func (s *Server) createSetupLink(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
-// setupLinkIn finds the link in the path.
 func setupLinkIn(rx *storage.Rx, r *rest.Request) (storage.SetupLink, error) {
 	c, err := CustomerIn(rx, r)
 	if err != nil {

@@ -52,7 +52,6 @@ func (n *newSubscription) Validate() error {
 	)
 }
 
-// subscription is the row that the body asks for.
 func (n *newSubscription) subscription(organization int64) storage.Subscription {
 	return storage.Subscription{
 		OrganizationID: organization,
@@ -102,7 +101,6 @@ func (c *subscriptionChanges) Validate() error {
 	)
 }
 
-// apply stores the changes of a subscription.
 func (c *subscriptionChanges) apply(tx *storage.Tx, s *storage.Subscription) error {
 	c.URL.Apply(&s.URL)
 	if c.Events.Set {
@@ -210,7 +208,6 @@ func checkWebhookStatus(status *string) error {
 	return nil
 }
 
-// checkNumbers checks the form of number ids.
 func checkNumbers(numbers []string) error {
 	if err := rest.AtMost("phone_number_ids", numbers, maxNumbers); err != nil {
 		return err

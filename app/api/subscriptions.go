@@ -10,7 +10,6 @@ import (
 	"confab/storage"
 )
 
-// subscriptionView is the public shape of a webhook subscription.
 type subscriptionView struct {
 	ID     string `json:"id"`
 	Object string `json:"object"`

@@ -11,7 +11,6 @@ import (
 	"confab/storage"
 )
 
-// templateView is the public shape of a template.
 type templateView struct {
 	ID                 string          `json:"id"`
 	Object             string          `json:"object"`
@@ -38,7 +37,6 @@ type categoryChange struct {
 	At storage.Time `json:"at"`
 }
 
-// viewTemplate shows a template of an account.
 func viewTemplate(a storage.AccountSummary, t storage.Template) templateView {
 	v := templateView{
 		ID:                 t.ID,
@@ -73,7 +71,6 @@ func orNull(s string) *string {
 	return &s
 }
 
-// templateFilters reads the filters of a list of templates.
 func templateFilters(r *rest.Request) (storage.TemplateFilter, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.TemplateFilter{

@@ -19,7 +19,6 @@ const (
 	maxStates = 50
 )
 
-// savedView is the public shape of a view.
 type savedView struct {
 	ID     string `json:"id"`
 	Object string `json:"object"`

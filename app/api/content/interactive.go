@@ -31,12 +31,10 @@ type interactiveBody struct {
 	Action *actionBody `json:"action,omitempty"`
 }
 
-// textObject is a text inside of an object.
 type textObject struct {
 	Text *string `json:"text,omitempty"`
 }
 
-// headerBody is the header above the text.
 type headerBody struct {
 	Type *string `json:"type,omitempty"`
 	Text *string `json:"text,omitempty"`
@@ -150,7 +148,6 @@ func (in *interactiveBody) Describe(s *OutgoingMessage) {
 	}
 }
 
-// buttonBody is a button whose tap sends a reply.
 type buttonBody struct {
 	Type  *string    `json:"type,omitempty"`
 	Reply *replyBody `json:"reply,omitempty"`

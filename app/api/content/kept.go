@@ -25,7 +25,6 @@ type contentKeeper struct {
 	kept []byte
 }
 
-// keepValue copies the current value.
 func (k *contentKeeper) keepValue(v reflect.Value) {
 	k.SkipSpace()
 	for v.Kind() == reflect.Pointer {
@@ -90,7 +89,6 @@ func (k *contentKeeper) keepObject(v reflect.Value) {
 	k.kept, k.At = append(k.kept, '}'), end
 }
 
-// keepArray copies the items of an array.
 func (k *contentKeeper) keepArray(v reflect.Value) {
 	k.kept = append(k.kept, '[')
 	k.At++

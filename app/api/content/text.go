@@ -7,7 +7,6 @@ const (
 	maxEmoji = 16
 )
 
-// textBody is the content of a text message.
 type textBody struct {
 	Body       *string `json:"body,omitempty"`
 	PreviewURL *bool   `json:"preview_url,omitempty"`

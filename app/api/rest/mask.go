@@ -82,7 +82,6 @@ func isID(word string) bool {
 	return storage.ValidID(word[:prefix], word)
 }
 
-// maskWord masks a word.
 func maskWord(word string) string {
 	if len(word) < minHinted {
 		return masked

@@ -58,7 +58,6 @@ type DraftPart struct {
 	CodeExpirationMinutes     *rest.LooseNumber[int64] `json:"code_expiration_minutes,omitempty"`
 }
 
-// draftCard is a card of a carousel.
 type draftCard struct {
 	Components []*DraftPart `json:"components"`
 }

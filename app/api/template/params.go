@@ -120,7 +120,6 @@ func (t Stored) Render(sent content.Components) (*string, error) {
 	return &text, nil
 }
 
-// values are those that a message gives for the variables of the body, by name.
 func (t Stored) values(sent content.Components) map[string]string {
 	all := make(map[string]string)
 	for _, c := range sent {
@@ -257,7 +256,6 @@ func (t Stored) checkTexts(text string, given []*content.ParameterBody) error {
 	})
 }
 
-// exactCount checks the number of parameters.
 func exactCount(n int, given []*content.ParameterBody) error {
 	return countBetween(n, n, len(given), "parameters")
 }

@@ -60,7 +60,6 @@ func ParseStatuses(s string) (lowest, highest int, ok bool) {
 	return 0, 0, false
 }
 
-// callFilters reads the filters of the list of calls.
 func callFilters(r *rest.Request) (storage.CallFilter, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.CallFilter{

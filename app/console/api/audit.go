@@ -20,14 +20,12 @@ type AuditView struct {
 	OrganizationID *string      `json:"organization_id"`
 }
 
-// actorView is who did it.
 type actorView struct {
 	Type string  `json:"type"`
 	ID   *string `json:"id"`
 	Name *string `json:"name"`
 }
 
-// targetView is what it was done to.
 type targetView struct {
 	Type *string `json:"type"`
 	ID   *string `json:"id"`
@@ -59,7 +57,6 @@ func ViewAuditEntry(e storage.AuditEntry) AuditView {
 	}
 }
 
-// auditFilters reads the filters of the list of audit entries.
 func auditFilters(r *rest.Request) (storage.AuditFilter, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.AuditFilter{
@@ -103,7 +100,6 @@ func (s *Server) listAudit(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
-// targetsOf lists what audit entries are about.
 func targetsOf(rows []storage.AuditEntry) []string {
 	var ids []string
 	for _, e := range rows {

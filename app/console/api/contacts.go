@@ -32,7 +32,6 @@ const (
 // historyStopped is that somebody takes no more marketing.
 const historyStopped = "marketing_stopped"
 
-// historyView is what happened with a contact.
 type historyView struct {
 	Object    string        `json:"object"`
 	Consent   consentView   `json:"consent"`
@@ -214,7 +213,6 @@ func (v *historyView) addEvents(rx *storage.Rx, org storage.Organization, c stor
 	return nil
 }
 
-// itemOf is an event in the history.
 func itemOf(e storage.Event, h happened, names map[string]string) historyItem {
 	item := historyItem{At: e.CreatedAt}
 	switch e.Type {

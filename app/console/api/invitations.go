@@ -59,7 +59,6 @@ func (s *Server) invitePerson(r *rest.Request, in newPerson) (rest.Reply, error)
 	})
 }
 
-// invitee is whom the body invites.
 func (p *newPerson) invitee(rx *storage.Rx, organization int64) (storage.Invitee, error) {
 	in := storage.Invitee{OrganizationID: organization, Name: *p.Name, Email: *p.Email, Role: storage.OrEmpty(p.Role)}
 	if err := CheckPeopleCount(rx, organization); err != nil {

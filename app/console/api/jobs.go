@@ -63,7 +63,6 @@ func (s *Server) listJobs(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
-// jobIn finds the job in the path.
 func jobIn(rx *storage.Rx, r *rest.Request) (storage.Job, error) {
 	id, err := strconv.ParseUint(r.Param("id"), 10, 63)
 	if err != nil {

@@ -49,7 +49,6 @@ func (s *Server) getPerson(r *rest.Request) (rest.Reply, error) {
 	return rest.OK(viewPersonFor(r, u)), err
 }
 
-// personIn finds the person in the path.
 func personIn(rx *storage.Rx, r *rest.Request) (storage.User, error) {
 	return rest.InPath(r, "id", "", r.Org.ID, rx.User)
 }
@@ -74,7 +73,6 @@ func validPersonName(name string) bool {
 
 func errPersonName() *rest.Error { return rest.Invalid("name", rest.LengthRule(1, maxPersonName)) }
 
-// checkRole checks a role, if there is one.
 func checkRole(role *string) error {
 	if role != nil && *role != storage.RoleAdmin && *role != storage.RoleAgent {
 		return rest.Invalid("role", "must be admin or agent")

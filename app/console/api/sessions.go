@@ -7,7 +7,6 @@ import (
 	"confab/storage"
 )
 
-// sessionView is a browser in which a person is signed in.
 type sessionView struct {
 	ID         string       `json:"id"`
 	Object     string       `json:"object"`

@@ -91,7 +91,6 @@ func viewFailures(r *rest.Request, all []storage.FailureCount) []failureView {
 	return views
 }
 
-// qualityView is how the messages of a number went in the last day.
 type qualityView struct {
 	Object   string              `json:"object"`
 	Hours    []messageCountsView `json:"hours"`
@@ -113,7 +112,6 @@ func (s *Server) getNumberQuality(r *rest.Request) (rest.Reply, error) {
 	return rest.OK(qualityView{"number_quality", viewMessageCounts(from, time.Hour, hours), viewFailures(r, failures)}), err
 }
 
-// usageView is what was used of the plan this month.
 type usageView struct {
 	Messages int64 `json:"messages"`
 	Limit    *int  `json:"limit"` // null for none

@@ -61,7 +61,6 @@ func (s *Server) createTeam(r *rest.Request, in newTeam) (rest.Reply, error) {
 	})
 }
 
-// teamIn finds the team in the path.
 func teamIn(rx *storage.Rx, r *rest.Request) (storage.Team, error) {
 	return rest.InPath(r, "id", storage.PrefixTeam, r.Org.ID, rx.Team)
 }
