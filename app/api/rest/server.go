@@ -4,7 +4,7 @@
 // Every request takes the same way:
 //
 //	pipeline.go     gives it an id, runs the checks below, logs the result
-//	auth.go         finds the key and the organization; visitor.go the person
+//	auth.go         finds the key or the person, and the organization
 //	table.go        finds the route
 //	pipeline.go     checks the organization, the rate limit, the key's scopes and the plan
 //	resource.go     finds the account of the number in the path, and the resource, where the route wants it
