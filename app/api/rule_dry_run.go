@@ -80,7 +80,8 @@ func (s *Server) dryRun(r *rest.Request, in dryRunBody) (rest.Reply, error) {
 	if err != nil {
 		return rest.Reply{}, err
 	}
-	return s.replyWithDryRun(r, rule, in.since)
+	view, err := DryRun(r.HTTP.Context(), s.DB, rule, in.since)
+	return rest.OK(view), err
 }
 
 // dryRunStored handles POST /v1/rules/:id/dry_run.
@@ -89,11 +90,7 @@ func (s *Server) dryRunStored(r *rest.Request, in dryRunSince) (rest.Reply, erro
 	if err != nil {
 		return rest.Reply{}, err
 	}
-	return s.replyWithDryRun(r, rule, in.since)
-}
-
-func (s *Server) replyWithDryRun(r *rest.Request, rule storage.Rule, since storage.Time) (rest.Reply, error) {
-	view, err := DryRun(r.HTTP.Context(), s.DB, rule, since)
+	view, err := DryRun(r.HTTP.Context(), s.DB, rule, in.since)
 	return rest.OK(view), err
 }
 

@@ -66,16 +66,6 @@ func (l *newSetupLink) Validate() error {
 	return err
 }
 
-func (l *newSetupLink) link(c storage.Customer, now storage.Time) storage.SetupLink {
-	hours := *cmp.Or(l.ExpiresInHours, new(defaultLinkHours))
-	return storage.SetupLink{
-		CustomerID:         c.ID,
-		SuccessRedirectURL: l.SuccessRedirectURL,
-		FailureRedirectURL: l.FailureRedirectURL,
-		ExpiresAt:          now.Add(time.Duration(hours) * time.Hour),
-	}
-}
-
 // createSetupLink handles POST /v1/customers/:id/setup_links.
 func (s *Server) createSetupLink(r *rest.Request) (rest.Reply, error) {
 	in := newSetupLink{allowHTTP: s.plainHTTP()}
@@ -90,7 +80,13 @@ func (s *Server) createSetupLink(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, rest.Fail(rest.CustomerSuspended, "The customer is archived.")
 		}
 
-		l := in.link(c, tx.Now)
+		hours := *cmp.Or(in.ExpiresInHours, new(defaultLinkHours))
+		l := storage.SetupLink{
+			CustomerID:         c.ID,
+			SuccessRedirectURL: in.SuccessRedirectURL,
+			FailureRedirectURL: in.FailureRedirectURL,
+			ExpiresAt:          tx.Now.Add(time.Duration(hours) * time.Hour),
+		}
 		token, err := tx.InsertSetupLink(&l)
 		if err != nil {
 			return rest.Reply{}, err

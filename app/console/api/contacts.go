@@ -16,34 +16,21 @@ func contactByID(rx *storage.Rx, r *rest.Request) (storage.Contact, error) {
 	return rest.InPath(r, "id", storage.PrefixContact, r.Org.ID, rx.ContactOfOrganization)
 }
 
-// Whether somebody takes marketing messages, as far as is known.
-const (
-	marketingAllowed = "allowed"
-	marketingStopped = "stopped"
-	marketingUnknown = "unknown"
-)
-
-// How it came that somebody may be messaged.
-const (
-	consentByMessage = "message" // they wrote
-	consentByRecord  = "record"  // the team or a program recorded it
-)
-
 // historyStopped is that somebody takes no more marketing.
 const historyStopped = "marketing_stopped"
 
 type historyView struct {
 	Object    string        `json:"object"`
 	Consent   consentView   `json:"consent"`
-	Marketing string        `json:"marketing"`
-	Items     []historyItem `json:"items"` // the newest first
+	Marketing string        `json:"marketing"` // whether they take such messages, as far as is known
+	Items     []historyItem `json:"items"`     // the newest first
 }
 
 // consentView is whether somebody may be messaged, since when and by what.
 type consentView struct {
 	Given    bool         `json:"given"`
 	Required bool         `json:"required"` // by the organization, for templates
-	By       *string      `json:"by"`
+	By       *string      `json:"by"`       // a message of theirs, or a record of the team or a program
 	Since    storage.Time `json:"since"`
 }
 
@@ -119,9 +106,9 @@ func consentOf(org storage.Organization, c storage.Contact, w storage.ContactWri
 	switch {
 	case !c.OptedIn:
 	case w.FirstInboundAt != 0:
-		v.By, v.Since = new(consentByMessage), w.FirstInboundAt
+		v.By, v.Since = new("message"), w.FirstInboundAt
 	default:
-		v.By = new(consentByRecord)
+		v.By = new("record")
 	}
 	return v
 }
@@ -130,11 +117,11 @@ func consentOf(org storage.Organization, c storage.Contact, w storage.ContactWri
 func marketingOf(c storage.Contact, w storage.ContactWriting) string {
 	switch {
 	case c.MarketingOptedOut:
-		return marketingStopped
+		return "stopped"
 	case c.OptedIn && w.FirstInboundAt == 0:
-		return marketingAllowed
+		return "allowed"
 	}
-	return marketingUnknown
+	return "unknown"
 }
 
 func (v *historyView) add(item historyItem) { v.Items = append(v.Items, item) }
