@@ -32,31 +32,28 @@ func (f *Filters) Refuse(name, rule string) {
 	}
 }
 
+// checked reads a value that, if it is given, must keep to a rule.
+func (f *Filters) checked(name, rule string, isValid func(string) bool) string {
+	value := f.Values.Get(name)
+	if f.Values.Has(name) && !isValid(value) {
+		f.Refuse(name, rule)
+	}
+	return value
+}
+
 // ID reads an id of the right form. An id that does not exist is no error: it matches
 // nothing.
 func (f *Filters) ID(name, prefix string) string {
-	value := f.Values.Get(name)
-	if f.Values.Has(name) && !storage.ValidID(prefix, value) {
-		f.Refuse(name, "must be an id that starts with "+prefix)
-	}
-	return value
+	return f.checked(name, "must be an id that starts with "+prefix, func(id string) bool { return storage.ValidID(prefix, id) })
 }
 
 // UserID reads the id of a user, which has no prefix. The rule ends with what else is taken.
 func (f *Filters) UserID(name, also string) string {
-	value := f.Values.Get(name)
-	if f.Values.Has(name) && !storage.ValidID("", value) {
-		f.Refuse(name, "must be the id of a user"+also)
-	}
-	return value
+	return f.checked(name, "must be the id of a user"+also, func(id string) bool { return storage.ValidID("", id) })
 }
 
 func (f *Filters) OneOf(name string, allowed ...string) string {
-	value := f.Values.Get(name)
-	if f.Values.Has(name) && !slices.Contains(allowed, value) {
-		f.Refuse(name, "must be one of "+strings.Join(allowed, ", "))
-	}
-	return value
+	return f.checked(name, "must be one of "+strings.Join(allowed, ", "), func(word string) bool { return slices.Contains(allowed, word) })
 }
 
 // SomeOf reads a comma-separated list of values, each once.
@@ -76,19 +73,11 @@ func (f *Filters) SomeOf(name string, allowed ...string) (chosen []string) {
 }
 
 func (f *Filters) Text(name string, longest int) string {
-	value := f.Values.Get(name)
-	if f.Values.Has(name) && !Between(value, 1, longest) {
-		f.Refuse(name, LengthRule(1, longest))
-	}
-	return value
+	return f.checked(name, LengthRule(1, longest), func(text string) bool { return Between(text, 1, longest) })
 }
 
 func (f *Filters) Matching(name string, pattern *regexp.Regexp, rule string) string {
-	value := f.Values.Get(name)
-	if f.Values.Has(name) && !pattern.MatchString(value) {
-		f.Refuse(name, rule)
-	}
-	return value
+	return f.checked(name, rule, pattern.MatchString)
 }
 
 // Phone reads a number in E.164 under the first of some names that is given. A + that
