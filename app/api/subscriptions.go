@@ -144,10 +144,12 @@ func (s *Server) updateSubscription(r *rest.Request) (rest.Reply, error) {
 	}
 
 	return rest.UpdateFound(s.Server, r, SubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
+		if sub.Status == storage.WebhookDisabled && in.Status.Value != storage.WebhookActive {
+			return rest.Reply{}, errDisabled() // since checkChanges looked
+		}
 		if err := in.apply(tx, &sub); err != nil {
 			return rest.Reply{}, err
 		}
-
 		return showSubscription(&tx.Rx, sub)
 	})
 }
