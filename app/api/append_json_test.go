@@ -192,7 +192,9 @@ func TestViewsWriteWhatTheEncoderWouldWrite(t *testing.T) {
 	check := func(rt *rapid.T, view any, want map[string]any) {
 		got, err := rest.AppendView([]byte("before"), view)
 		got, found := bytes.CutPrefix(got, []byte("before"))
-		if text := encoded(t, want); err != nil || !found || sorted(t, got) != sorted(t, []byte(text)) {
+		text := encoded(t, want)
+		isLike := bytes.HasPrefix(got, []byte(`{"id":`)) && sorted(t, got) == sorted(t, []byte(text))
+		if err != nil || !found || !isLike {
 			rt.Fatalf("wrote\n%s\nin the place of\n%s (%v)", got, text, err)
 		}
 	}

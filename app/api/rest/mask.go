@@ -43,15 +43,22 @@ func wordsOf(routes []Route) map[string]struct{} {
 // apply masks an escaped path, and cuts it off at max bytes.
 func (m pathMask) apply(path string, max int) string {
 	path = path[:min(len(path), max)]
-	words := strings.Split(strings.TrimPrefix(path, m.prefix), "/")
-	before := len(path) - len(strings.TrimPrefix(path, m.prefix))
+	after := strings.TrimPrefix(path, m.prefix)
+	isShown := true
+	for word := range strings.SplitSeq(after, "/") {
+		isShown = isShown && m.shows(word)
+	}
+	if isShown {
+		return path // nearly every one, so it is not copied
+	}
+
+	words := strings.Split(after, "/")
 	for i, word := range words {
 		if !m.shows(word) {
 			words[i] = maskWord(word)
 		}
 	}
-
-	shown := path[:before] + strings.Join(words, "/")
+	shown := path[:len(path)-len(after)] + strings.Join(words, "/")
 	return shown[:min(len(shown), max)]
 }
 

@@ -73,7 +73,7 @@ func TestALoggedPathShowsWhatIsKnown(t *testing.T) {
 // Every request is logged twice.
 func TestMaskingAPathTakesLittle(t *testing.T) {
 	m := pathMask{prefix: "/v1", words: wordsOf([]Route{{Path: "/:phone_number_id/messages/:id/media"}})}
-	for path, most := range map[string]float64{somePath: 3, "/v1/%" + strings.Repeat("25/", 8000): 10} {
+	for path, most := range map[string]float64{somePath: 0, "/v1/%" + strings.Repeat("25/", 8000): 10} {
 		if perRun := testing.AllocsPerRun(10, func() { m.apply(path, MaxLoggedPath) }); perRun > most {
 			t.Errorf("%.60s: %v allocations", path, perRun)
 		}
