@@ -92,7 +92,7 @@ export function bars(name, rows, write, heads) {
  */
 const tableOf = (name, first, heads, rows) => el("details", null,
   el("summary", null, text.table, el("span.unseen", null, " " + name)),
-  el("div.figures-box", null, el("table.figures", { "aria-label": name },
+  el("div.figures-box", { tabindex: "0", role: "group", "aria-label": name }, el("table.figures", { "aria-label": name },
     el("thead", null, el("tr", null, [first, ...heads].map((word) => el("th", { scope: "col" }, word)))),
     el("tbody", null, rows.map((cells) => el("tr", null, cells.map((cell, i) => el("td", i === 0 ? { dir: "auto" } : null, cell))))))));
 
