@@ -28,7 +28,7 @@ window.FB = {
     window.open("https://www.facebook.com/dialog");
   },
 };
-window.fbAsyncInit();`
+window.fbAsyncInit?.();`
 
 // network plays the provider's hosts for a browser.
 type network struct {
