@@ -50,6 +50,31 @@ func (rx *Rx) CountConversations(account int64, user string) (n ConversationCoun
 	return n, err
 }
 
+// NumberWaiting is how many people wait at a number.
+type NumberWaiting struct {
+	AccountID     int64  `db:"id" json:"-"`
+	PhoneNumberID string `db:"phone_number_id" json:"phone_number_id"`
+	Waiting       int    `db:"-" json:"waiting"`
+}
+
+// maxNumbersWaiting is at how many numbers people who wait are counted.
+const maxNumbersWaiting = 20
+
+// CountWaiting counts who waits at each of an organization's numbers that has somebody waiting.
+func (rx *Rx) CountWaiting(organization int64) ([]NumberWaiting, error) {
+	all, err := list[NumberWaiting](rx, `
+		SELECT id, phone_number_id FROM accounts INDEXED BY accounts_of_organization
+		WHERE organization_id = ? AND deleted_at = 0 AND phone_number_id IS NOT NULL AND status <> 'disconnected'
+			AND EXISTS (SELECT 1 FROM conversations INDEXED BY conversations_waiting WHERE account_id = accounts.id AND waiting_since > 0)
+		LIMIT ?`, organization, maxNumbersWaiting)
+	for i := range all {
+		if all[i].Waiting, err = rx.countFiltered(all[i].AccountID, ConversationFilter{ByWaiting: true}); err != nil {
+			return nil, err
+		}
+	}
+	return all, err
+}
+
 func (rx *Rx) countFiltered(account int64, f ConversationFilter) (int, error) {
 	q := f.listQueries(account)[0]
 	q.Joins = "" // they only bring what a list shows

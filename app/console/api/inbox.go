@@ -20,6 +20,12 @@ func (s *Server) getInboxCounts(r *rest.Request) (rest.Reply, error) {
 	return rest.OK(n), err
 }
 
+// getWaiting handles GET /console/api/waiting.
+func (s *Server) getWaiting(r *rest.Request) (rest.Reply, error) {
+	all, err := rest.QueryMany(s.Server, r, func(rx *storage.Rx) ([]storage.NumberWaiting, error) { return rx.CountWaiting(r.Org.ID) })
+	return rest.OK(rest.OrEmpty(all)), err
+}
+
 // newestInbound finds the newest message of the person in the conversation of the path,
 // and counts what came after it; nil if the person never wrote.
 func (s *Server) newestInbound(r *rest.Request) (newest *storage.Message, unread storage.UnreadCount, err error) {

@@ -30,6 +30,9 @@ func TestTheInboxCountsAndFilters(t *testing.T) {
 
 	counts := f.visit(who, "GET", "/"+number+"/counts", "").get("data").(map[string]any)
 	is.Equal(counts, map[string]any{"open": 4.0, "mine": 1.0, "unassigned": 3.0, "waiting": 0.0, "mentions": 0.0, "unread": 2.0, "snoozed": 0.0, "resolved": 1.0, "all": 5.0})
+	is.Equal(f.visit(who, "GET", "/waiting", "").get("data"), []any{})
+	f.exec(`UPDATE conversations SET waiting_since = 1 WHERE id IN (?, ?)`, ids[0], ids[1])
+	is.Equal(f.visit(who, "GET", "/waiting", "").get("data"), []any{map[string]any{"phone_number_id": number, "waiting": 2.0}})
 
 	for query, want := range map[string][]string{
 		"assigned_to=" + who.User.ID:                  {ids[3], ids[0]},

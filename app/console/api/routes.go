@@ -9,6 +9,7 @@ import (
 func (s *Server) Routes() []rest.Route {
 	return []rest.Route{
 		rest.At("GET", "/:phone_number_id/counts", s.getInboxCounts, rest.Agents, nil),
+		rest.At("GET", "/waiting", s.getWaiting, rest.Agents, nil),
 		rest.At("GET", "/:phone_number_id/sending", s.getSending, rest.Agents, nil),
 		rest.At("POST", "/:phone_number_id/conversations/:id/read", s.readConversation, rest.Agents, rest.Exists(api.ConversationIn)),
 		rest.At("POST", "/:phone_number_id/conversations/:id/unread", s.unreadConversation, rest.Agents, rest.Exists(api.ConversationIn)),

@@ -25,7 +25,7 @@ var agentsMay = []string{
 	"GET /:phone_number_id/templates", "GET /:phone_number_id/templates/:name",
 	"POST /:phone_number_id/media", "GET /:phone_number_id/media/:id",
 
-	"GET /:phone_number_id/counts", "GET /:phone_number_id/sending", "POST /:phone_number_id/conversations/:id/read", "POST /:phone_number_id/conversations/:id/unread",
+	"GET /:phone_number_id/counts", "GET /waiting", "GET /:phone_number_id/sending", "POST /:phone_number_id/conversations/:id/read", "POST /:phone_number_id/conversations/:id/unread",
 	"GET /:phone_number_id/conversations/:id/changes",
 	"GET /templates/:id", "GET /contacts/:id", "GET /contacts/:id/history", "GET /:phone_number_id/search_hits",
 	"GET /:phone_number_id/hours", "POST /:phone_number_id/conversations/:id/hand_over",

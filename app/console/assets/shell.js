@@ -167,7 +167,7 @@ async function readUnread() {
   counts.set(now);
 }
 
-/** How many people wait at each number that is not chosen: the inbox is of one number. */
+/** How many people wait at each number: the inbox is of one. */
 const waitingAt = signal(/** @type {Map<string, number>} */ (new Map()));
 
 /** Those of them that have somebody waiting, the most first. */
@@ -187,12 +187,12 @@ function waitingLine(line) {
     el("button.button.bare", { type: "button", onclick: open }, () => text.waitingAt(line().waiting, accountName(line().one))));
 }
 
-/** readElsewhere counts who waits at the other numbers, at most every few seconds. */
+/** readElsewhere reads who waits at which number, at most every few seconds. */
 async function readElsewhere() {
-  const others = numbers().filter((one) => one !== number() && one.status !== "disconnected").slice(0, 20);
-  waitingAt.set(new Map(await Promise.all(others.map(async ({ phone_number_id: id }) =>
-    /** @type {[string, number]} */ ([id, (await get(id + "/counts")).waiting])))));
-  if (others.length > 0) await new Promise((resolve) => setTimeout(resolve, 5000));
+  if (numbers().length < 2) return;
+  const all = await get("waiting");
+  waitingAt.set(new Map(all.map((/** @type {any} */ one) => [one.phone_number_id, one.waiting])));
+  await new Promise((resolve) => setTimeout(resolve, 5000));
 }
 
 /** startAccount gives the person who is signed in a menu. */
