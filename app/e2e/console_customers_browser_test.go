@@ -154,7 +154,7 @@ func aCustomersNumberIsDisconnected(c *colleague) {
 	c.toast("Disconnected")
 	c.shows("No numbers connected yet.")
 	c.is.Equal(s.call("GET", s.app.URL()+"/v1/customers/"+id, "")["whatsapp_accounts"], []any{})
-	c.calm()
+	c.calm("status of 404") // the frame may ask once more how many are unread at the number
 }
 
 func aSetupLinkLeadsElsewhereAfterwards(c *colleague) {
