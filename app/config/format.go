@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"io"
-	"log/slog"
 	"net/netip"
 	"reflect"
 	"regexp"
@@ -97,11 +96,8 @@ func (s Secret) String() string {
 // Format hides the secret from every verb of fmt; String alone would not hide it from %d.
 func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
 
-// MarshalText hides the secret from JSON and the like.
+// MarshalText hides the secret from JSON, slog and the like.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// LogValue hides the secret from slog.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // String lists every setting, one a line, in the order of the example file.
 func (c Config) String() string {
