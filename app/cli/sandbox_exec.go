@@ -98,48 +98,45 @@ func (e *env) runInSandbox(cmd *cobra.Command, args []string, o execOptions) (st
 		return exitOK, err
 	}
 
-	err = b.serveWhile(cmd.Context(), func(ctx context.Context) (err error) {
+	err = b.serveWhile(cmd.Context(), func(ctx context.Context) error {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		played, err := b.startStory(ctx, story)
+		if err != nil {
+			return err
+		}
+
 		child := exec.Command(args[0], args[1:]...)
 		child.Stdin, child.Stdout, child.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 		child.Env = append(os.Environ(), b.environment()...)
-		return b.playBeside(ctx, story, func() (err error) {
-			if status, err = runCommand(ctx, child, signals); err == nil && status != exitOK {
-				err = errCommandFailed
-			}
-			return err
-		})
+		if status, err = runCommand(ctx, child, signals); err != nil || status != exitOK {
+			return err // the story ends, and is not looked at
+		}
+		return <-played
 	})
-	if errors.Is(err, errCommandFailed) {
-		err = nil // its status says so
-	}
 	return status, errors.Join(err, b.close())
 }
 
-// errCommandFailed means that a command ended with another status than 0.
-var errCommandFailed = errors.New("the command failed")
-
-// playBeside plays a story, if there is one, while run runs, and waits for both. If run fails
-// the story ends, and is not looked at.
-func (b *sandbox) playBeside(ctx context.Context, story []storyLine, run func() error) error {
+// startStory begins to play a story, if there is one. The channel has its error in the end.
+func (b *sandbox) startStory(ctx context.Context, story []storyLine) (<-chan error, error) {
+	played := make(chan error, 1)
 	if story == nil {
-		return run()
+		played <- nil
+		return played, nil
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 
 	p, err := openPlayer(ctx, b.state, story)
-	if err == nil {
-		played := make(chan error, 1)
-		go func() { played <- p.play(ctx) }()
-		if err := run(); err != nil {
-			return err
-		}
-		err = <-played
-	}
 	if err != nil {
-		return fmt.Errorf("story: %w", err)
+		return nil, fmt.Errorf("story: %w", err)
 	}
-	return nil
+	go func() {
+		err := p.play(ctx)
+		if err != nil {
+			err = fmt.Errorf("story: %w", err)
+		}
+		played <- err
+	}()
+	return played, nil
 }
 
 // environment has the variables by which a command finds the sandbox and verifies its events.
