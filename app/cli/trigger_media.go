@@ -47,23 +47,19 @@ func (m *content) media(*simRequest) (any, error) {
 		v["data"] = base64.StdEncoding.EncodeToString(data)
 	}
 
-	setNonEmpty(v, "mime_type", m.mimeType, "caption", m.caption)
-	if m.kind == "document" {
-		setNonEmpty(v, "filename", m.filename)
-	}
-	if m.kind == "audio" {
+	texts := map[string]string{"mime_type": m.mimeType, "caption": m.caption}
+	switch m.kind {
+	case "document":
+		texts["filename"] = m.filename
+	case "audio":
 		v["voice"] = m.voice
 	}
-	return v, err
-}
-
-// setNonEmpty sets fields of a body, given as pairs of key and value. Empty values are left out.
-func setNonEmpty(body jsonObject, pairs ...string) {
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			body[pairs[i]] = pairs[i+1]
+	for key, text := range texts {
+		if text != "" {
+			v[key] = text
 		}
 	}
+	return v, err
 }
 
 // mediaKind is the kind of message that fits the file or link.
