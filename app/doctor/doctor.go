@@ -36,8 +36,8 @@ type Options struct {
 	Schema    string // the text of schema.sql
 	Version   string
 	Quick     bool // leaves out what reads all of the data
-	// Free is how many bytes a directory has room for, and of how many; nil asks the system.
-	Free func(dir string) (free, total uint64, err error)
+	// Free is how many bytes a directory has room for; nil asks the system.
+	Free func(dir string) (uint64, error)
 }
 
 const networkTime = 10 * time.Second

@@ -128,20 +128,17 @@ func (e *examination) checkFileSystem() {
 	}
 }
 
-// freeSpace asks the system for the free and the total space of a directory, in bytes.
-func freeSpace(dir string) (free, total uint64, err error) {
+func freeSpace(dir string) (uint64, error) {
 	var stat unix.Statfs_t
-	if err := unix.Statfs(dir, &stat); err != nil {
-		return 0, 0, err
-	}
-	return stat.Bavail * uint64(stat.Bsize), stat.Blocks * uint64(stat.Bsize), nil
+	err := unix.Statfs(dir, &stat)
+	return stat.Bavail * uint64(stat.Bsize), err
 }
 
 func (e *examination) checkSpace() {
 	const advice = "Free up space, or move the data directory to a larger disk. " +
 		"'confab purge --older-than 90d --dry-run' shows how much old data there is."
 
-	free, _, err := e.Free(string(e.dir))
+	free, err := e.Free(string(e.dir))
 	switch {
 	case err != nil:
 		e.broken("disk space", "Check the disk.", "Could not read the free space: %v.", err)
