@@ -22,30 +22,28 @@ func summary(kind string, request jsonObject) string {
 	return answer(body).text("text")
 }
 
-// messages lists the messages of a direction that the simulator keeps, oldest first.
-func (c *simulatorClient) messages(ctx context.Context, direction string) ([]answer, error) {
-	var list struct{ Data []answer }
-	err := c.do(ctx, "GET", "/_sim/messages?direction="+direction, nil, &list)
-	return list.Data, err
+// latest is the id of the last thing that fits in a list of the simulator; "" if none does.
+func (c *simulatorClient) latest(ctx context.Context, path string, fits func(answer) bool) (id string, err error) {
+	var list struct{ Data []answer } // oldest first
+	err = c.do(ctx, "GET", path, nil, &list)
+	for _, one := range list.Data {
+		if fits(one) {
+			id = one.text("id")
+		}
+	}
+	return id, err
 }
 
 // latestSend is the id of the last message that the business sent; "" if there is none.
 func (c *simulatorClient) latestSend(ctx context.Context) (string, error) {
-	all, err := c.messages(ctx, "outbound")
-	if err != nil || len(all) == 0 {
-		return "", err
-	}
-	return all[len(all)-1].text("id"), nil
+	return c.latest(ctx, "/_sim/messages?direction=outbound", func(answer) bool { return true })
 }
 
 // latestInbound is the id of a person's last message that can be edited: no reaction, no edit.
-func (c *simulatorClient) latestInbound(ctx context.Context) (id string, err error) {
-	all, err := c.messages(ctx, "inbound")
-	for _, m := range all {
-		if !slices.Contains([]string{"reaction", "edit", "revoke"}, m.text("type")) {
-			id = m.text("id")
-		}
-	}
+func (c *simulatorClient) latestInbound(ctx context.Context) (string, error) {
+	id, err := c.latest(ctx, "/_sim/messages?direction=inbound", func(m answer) bool {
+		return !slices.Contains([]string{"reaction", "edit", "revoke"}, m.text("type"))
+	})
 	if err == nil && id == "" {
 		err = errors.New("no message from a person was found: give the id that 'confab trigger inbound' printed")
 	}

@@ -46,15 +46,8 @@ func templateCommands() []simCommand {
 }
 
 // newestPending is the id of the template that was submitted last and is not reviewed yet.
-func (c *simulatorClient) newestPending(ctx context.Context) (id string, err error) {
-	var list struct{ Data []answer } // in the order of creation
-	err = c.do(ctx, "GET", "/_sim/templates", nil, &list)
-	for _, t := range list.Data {
-		if t.text("status") == "PENDING" {
-			id = t.text("id")
-		}
-	}
-
+func (c *simulatorClient) newestPending(ctx context.Context) (string, error) {
+	id, err := c.latest(ctx, "/_sim/templates", func(t answer) bool { return t.text("status") == "PENDING" })
 	if err == nil && id == "" {
 		err = errors.New("no template is waiting for review: choose one by name or id")
 	}
