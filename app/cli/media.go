@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,26 +54,21 @@ func (e *env) mediaMove() *cobra.Command {
 }
 
 func printMove(cmd *cobra.Command, v moveView) error {
-	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), v)
-	}
-
 	where := v.Store
 	if v.To == "files" {
 		where = "the data directory"
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Moved %s files (%s) to %s.\n", formatCount(v.Files), formatBytes(v.Bytes), where)
-
-	if n := len(v.Skipped); n > 0 {
+	if n := len(v.Skipped); n > 0 && !wantsJSON(cmd) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s files are damaged or missing and were left out; see 'confab doctor'\n",
 			formatCount(int64(n)))
 	}
-	return nil
+	return printNew(cmd, fmt.Sprintf("Moved %s files (%s) to %s.", formatCount(v.Files), formatBytes(v.Bytes), where), v)
 }
 
-// moveMedia moves the files of media, several at a time.
+// moveMedia moves the files of media, several at a time. They are listed before the work, so that
+// the database is not held while files are downloaded.
 func (s *store) moveMedia(cmd *cobra.Command, toFiles bool) error {
-	c := s.config.Media
+	c, ctx := s.config.Media, cmd.Context()
 	objects, err := c.Open()
 	if err == nil && objects == nil {
 		err = errors.New("media.store is not set: set it to the URL of the object storage")
@@ -89,14 +85,22 @@ func (s *store) moveMedia(cmd *cobra.Command, toFiles bool) error {
 
 	v := moveView{Object: "media_move", Store: c.Store, To: "store", Skipped: []string{}}
 	m := &mediaMover{store: s, files: files, view: &v, line: newProgress(cmd.ErrOrStderr(), "moving", formatBytes)}
+	sizes, move := make(map[string]int64), m.upload
+	list := func(sum string, size int64) error {
+		sizes[sum] = size
+		return ctx.Err()
+	}
 	if toFiles {
-		v.To = "files"
-		err = m.run(cmd.Context(), m.eachUsed, files.MoveFromStore)
+		v.To, move = "files", files.MoveFromStore
+		err = s.View(ctx, func(rx *storage.Rx) error { return rx.EachFile(list) })
 	} else {
-		err = m.run(cmd.Context(), files.EachLocal, m.upload)
+		err = files.EachLocal(list)
+	}
+
+	if err == nil {
+		err = m.run(ctx, sizes, move)
 	}
 	m.line.end()
-
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
 	}
@@ -117,30 +121,25 @@ type mediaMover struct {
 	view *moveView
 }
 
-// run counts what each has, then calls move with every file of it.
-func (m *mediaMover) run(
-	ctx context.Context, each func(func(sum string, size int64) error) error, move func(ctx context.Context, sum string) (bool, error),
-) error {
-	err := each(func(_ string, size int64) error { m.total += size; return ctx.Err() })
-	if err != nil {
-		return err
+// run calls move with every file.
+func (m *mediaMover) run(ctx context.Context, sizes map[string]int64, move func(ctx context.Context, sum string) (bool, error)) error {
+	for _, size := range sizes {
+		m.total += size
 	}
 
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(movesAtOnce)
-	err = each(func(sum string, size int64) error {
+	var interrupted error
+	for sum, size := range sizes {
+		if interrupted = ctx.Err(); interrupted != nil {
+			break
+		}
 		group.Go(func() error {
 			moved, err := move(ctx, sum)
 			return m.count(sum, size, moved, err)
 		})
-		return ctx.Err()
-	})
-
-	// What stopped the group says more than that it was stopped.
-	if stopped := group.Wait(); stopped != nil {
-		return stopped
 	}
-	return err
+	return cmp.Or(group.Wait(), interrupted) // what stopped the group says more than that it was stopped
 }
 
 // count adds a file to the result. One that cannot be moved does not stop the others.
@@ -169,23 +168,4 @@ func (m *mediaMover) upload(ctx context.Context, sum string) (bool, error) {
 	}
 	err = m.files.MoveToStore(ctx, sum)
 	return err == nil, err
-}
-
-// eachUsed calls fn with each file that a row names. They are read before the work, so that
-// the database is not held while files are downloaded.
-func (m *mediaMover) eachUsed(fn func(sum string, size int64) error) error {
-	sizes := make(map[string]int64)
-	err := m.store.View(context.Background(), func(rx *storage.Rx) error {
-		return rx.EachFile(func(sum string, size int64) error {
-			sizes[sum] = size
-			return nil
-		})
-	})
-
-	for sum, size := range sizes {
-		if err == nil {
-			err = fn(sum, size)
-		}
-	}
-	return err
 }
