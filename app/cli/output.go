@@ -145,8 +145,7 @@ type progress struct {
 	w       io.Writer
 	what    string
 	format  func(n int64) string // an amount as people read it
-	drawnAt time.Time
-	shown   bool
+	drawnAt time.Time            // zero before the first step
 }
 
 // newProgress makes the line, which appears with the first step.
@@ -174,12 +173,12 @@ func (p *progress) step(done, total int64) {
 		return
 	}
 
-	p.drawnAt, p.shown = time.Now(), true
+	p.drawnAt = time.Now()
 	fmt.Fprintf(p.w, "\r%s\x1b[K", progressBar(p.what, done, total, p.format))
 }
 
 func (p *progress) end() {
-	if p.shown {
+	if !p.drawnAt.IsZero() {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
 }
@@ -209,11 +208,9 @@ func formatBytes(n int64) string {
 		return fmt.Sprintf("%d B", n)
 	}
 
-	size, units := float64(n), "KMGTPE"
-	for i := range units {
-		if size /= unit; size < unit || i == len(units)-1 {
-			return fmt.Sprintf("%.1f %ciB", size, units[i])
-		}
+	size, prefix := float64(n)/unit, 0
+	for ; size >= unit; prefix++ {
+		size /= unit
 	}
-	return ""
+	return fmt.Sprintf("%.1f %ciB", size, "KMGTPE"[prefix])
 }

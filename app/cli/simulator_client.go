@@ -93,12 +93,10 @@ func (a simulatorAccess) isReachable(ctx context.Context) bool {
 	}
 
 	conn, err := (&net.Dialer{Timeout: probeTimeout}).DialContext(ctx, "tcp", u.Host)
-	if err != nil {
-		return false
+	if err == nil {
+		conn.Close()
 	}
-
-	conn.Close()
-	return true
+	return err == nil
 }
 
 // do calls the simulator and decodes its answer into out. With a nil out the

@@ -85,10 +85,7 @@ func sameAddress(a, b string) bool {
 // isLoopback reports whether an address is reached from this machine only.
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	return isLoopbackHost(host)
+	return err == nil && isLoopbackHost(host)
 }
 
 func hostOf(address string) string {
