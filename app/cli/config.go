@@ -85,7 +85,7 @@ func (e *env) checkOrganization(ctx context.Context, c config.Config) error {
 	if err != nil || !exists || !c.AddsPeople() {
 		return err
 	}
-	db, err := dir.OpenForCommand(storage.Options{Schema: e.Schema, Readers: 1, SkipCheck: true}, os.Getenv("CONFAB_MASTER_KEY"), true)
+	db, err := dir.OpenForCommand(storage.Options{Schema: e.Schema}, os.Getenv("CONFAB_MASTER_KEY"), true)
 	if err != nil {
 		return err
 	}

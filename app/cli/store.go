@@ -64,8 +64,6 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 
 	o := storage.Options{
 		Schema:    e.Schema,
-		Readers:   1,
-		SkipCheck: true,
 		OnUpgrade: func(progress string) { fmt.Fprintln(os.Stderr, progress) },
 	}
 	s.DB, err = s.dir.OpenForCommand(o, os.Getenv("CONFAB_MASTER_KEY"), served)

@@ -126,7 +126,7 @@ func (d Dir) Open(o storage.Options, masterKey string, served bool) (*storage.DB
 // OpenForCommand is Open for a command. Its time is the directory's: a sandbox's may have been moved.
 func (d Dir) OpenForCommand(o storage.Options, masterKey string, served bool) (*storage.DB, error) {
 	clock := &storage.MovableClock{}
-	o.Now = clock.Now
+	o.Now, o.Readers, o.SkipCheck = clock.Now, 1, true
 
 	db, err := d.Open(o, masterKey, served)
 	if err != nil {

@@ -42,7 +42,7 @@ func (e *examination) checkDatabase(ctx context.Context) bool {
 		return false
 	}
 
-	e.db, err = e.dir.OpenForCommand(storage.Options{Schema: e.Schema, Readers: 1, SkipCheck: true}, e.MasterKey, true)
+	e.db, err = e.dir.OpenForCommand(storage.Options{Schema: e.Schema}, e.MasterKey, true)
 	switch {
 	case errors.Is(err, storage.ErrMasterKey):
 		e.broken("master key", "Restore the key that the database was created with: it is in a backup from that time.", "%v.", err)
