@@ -280,9 +280,7 @@ const shownJSON = 400 // characters
 // shortJSON is a value as JSON, cut off where it is long.
 func shortJSON(v any) string {
 	var text strings.Builder
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	if err := printLine(&text, v); err != nil {
 		return fmt.Sprint(v)
 	}
 	short := []rune(strings.TrimSpace(text.String()))

@@ -82,11 +82,7 @@ func printSettings(r *simRequest) error {
 
 	var fields [][]string
 	for _, name := range slices.Sorted(maps.Keys(now)) {
-		value, err := json.Marshal(now[name])
-		if err != nil {
-			return err
-		}
-		fields = append(fields, []string{name, strings.Trim(string(value), `"`)})
+		fields = append(fields, []string{name, strings.Trim(shortJSON(now[name]), `"`)})
 	}
 	return printOne(r.cmd, now, fields)
 }
