@@ -174,6 +174,7 @@ func (e *env) replicaKey() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			return s.write(cmd, func(tx *storage.Tx) (written, error) {
 				if kept {
 					done := auditEntry{action: "replica.key_kept"}
@@ -183,6 +184,7 @@ func (e *env) replicaKey() *cobra.Command {
 			})
 		}),
 	}
+
 	cmd.Flags().BoolVar(&kept, "kept", false, "record that the key is stored safely, instead of printing it")
 	return cmd
 }

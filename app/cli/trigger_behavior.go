@@ -56,6 +56,7 @@ func simulatorSettings() simCommand {
 		example: "  confab trigger settings\n" +
 			"  confab trigger settings auto_read=true delivered_ms=2000\n" +
 			"  confab trigger settings template_verdict=REJECTED service_window=false messages_per_second=0",
+
 		args: func(_ *cobra.Command, args []string) error {
 			_, err := parseAssignments(args)
 			return err
@@ -135,6 +136,7 @@ func injectedFault() simCommand {
 			"  confab trigger fault --kind http_500 --endpoint all --probability 0.1\n" +
 			"  confab trigger fault --list\n" +
 			"  confab trigger fault --clear",
+
 		flags: faultFlags(),
 		call:  "POST /_sim/faults",
 		complete: func(r *simRequest) error {

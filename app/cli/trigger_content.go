@@ -220,6 +220,7 @@ func inboundMessage() simCommand {
 	content := &content{text: sampleGreeting}
 	kinds := slices.Sorted(maps.Keys(contentKinds))
 	half := len(kinds) / 2
+
 	return simCommand{
 		use:   "inbound",
 		short: "Send a message from a person to the business number",
@@ -235,6 +236,7 @@ func inboundMessage() simCommand {
 			"  confab trigger inbound --latitude 48.8584 --longitude 2.2945\n" +
 			"  confab trigger inbound --type unsupported --code 131060\n" +
 			"  confab trigger inbound --content '{\"text\": {\"body\": \"hi\"}, \"referral\": {\"source_type\": \"ad\"}}'",
+
 		flags: []simFlag{
 			{name: "from", usage: "`number` of the person (default " + samplePerson + ")"},
 			{name: "bsuid", usage: "business-scoped user `id` of the person; without --from their number is hidden"},
@@ -258,12 +260,14 @@ func inboundMessage() simCommand {
 
 func echo() simCommand {
 	content := &content{text: "Sent from the phone"}
+
 	return simCommand{
 		use:   "echo",
 		short: "Send a message to a person from the business's phone",
 		long: "Send a message to a person from the app on the business's phone: your system gets a callback, an echo. The\n" +
 			"content flags are those of 'confab trigger inbound'.",
 		example: "  confab trigger echo\n  confab trigger echo --to +15550002222 --text 'I will call you back'",
+
 		flags: []simFlag{
 			{name: "to", usage: "`number` or BSUID of the person (default \"" + samplePerson + "\")", initial: samplePerson},
 			{name: "phone-number-id", usage: "`id` of the business number (default: the first)"},

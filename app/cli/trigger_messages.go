@@ -57,6 +57,7 @@ func sentMessages() simCommand {
 		example: "  confab trigger messages\n" +
 			"  confab trigger messages --to +15550001111 --type template --json\n" +
 			"  confab trigger messages --forget",
+
 		flags: []simFlag{
 			{name: "to", usage: "only to this `number` or BSUID"},
 			{name: "type", usage: "only messages of this `type`"},
@@ -91,6 +92,7 @@ func messageStatus() simCommand {
 		long: "Report a status for a sent message by callback, in any order and as often as you like, and print the\n" +
 			"message's id. MESSAGE is the provider's id (wamid.…); without it, the latest sent message is used.",
 		example: "  confab trigger status --status read\n  confab trigger status wamid.HBgL… --status failed --code 131026",
+
 		flags: []simFlag{
 			{
 				name:  "status",

@@ -13,6 +13,7 @@ func contactCommands() []simCommand {
 		long: "Stop or resume marketing messages for a person. PERSON is a number or BSUID; without it, " + samplePersonName + "\n" +
 			"(" + samplePerson + ") is used. While stopped, marketing templates to them fail with 131050.",
 		example: "  confab trigger preferences --marketing stop\n  confab trigger preferences +15550002222 --marketing resume",
+
 		flags: []simFlag{{name: "marketing", usage: "the person's choice: `stop|resume` (default stop)",
 			parse: oneOf("stop", "resume"), initial: "stop"}},
 		call: "POST /_sim/contacts/{person}/preferences",
@@ -28,6 +29,7 @@ func contactCommands() []simCommand {
 		long: "Give a person a new business-scoped user id, which also changes with a new number, and print it. PERSON is a\n" +
 			"number or BSUID; without it, " + samplePersonName + " (" + samplePerson + ") is used.",
 		example: "  confab trigger identity\n  confab trigger identity +15550001111 --phone-number +15550003333",
+
 		flags: []simFlag{
 			{name: "bsuid", usage: "the new user `id` (default: generated)"},
 			{name: "phone-number", usage: "the new `number`"},
@@ -43,7 +45,8 @@ func peopleCommands() []simCommand {
 		use:     "people",
 		short:   "List the simulated people",
 		example: "  confab trigger people",
-		call:    "GET /_sim/people",
+
+		call: "GET /_sim/people",
 		print: printTable([]string{"NUMBER", "NAME", "USERNAME", "MARKETING", "BLOCKED", "24 H WINDOW"}, func(p answer) []string {
 			window := "closed"
 			if windows, _ := p["windows"].(jsonObject); len(windows) > 0 {
@@ -61,6 +64,7 @@ func peopleCommands() []simCommand {
 			"what they read.",
 		example: "  confab trigger person --name 'Bo Lind'\n  confab trigger person +15550001111 --blocked\n" +
 			"  confab trigger person +15550001111 --read-receipts=false",
+
 		flags: []simFlag{
 			{name: "name", usage: "`name` in the profile", parse: anyText},
 			{name: "username", usage: "`username`", parse: anyText},
@@ -90,7 +94,8 @@ func phoneCommands() []simCommand {
 		long: "Show the messages on a person's phone, oldest first, with the ticks that the person sees. PERSON is a number or\n" +
 			"BSUID; without it, " + samplePersonName + " (" + samplePerson + ") is used. In a sandbox, the console shows the same phone.",
 		example: "  confab trigger phone\n  confab trigger phone +15550002222 --json",
-		call:    "GET /_sim/people/{person}/messages",
+
+		call: "GET /_sim/people/{person}/messages",
 		print: printTable([]string{"AT", "WHO", "TYPE", "TICKS", "CONTENT", "ID"}, func(m answer) []string {
 			who := "business"
 			if m.text("direction") == "inbound" {
@@ -112,6 +117,7 @@ func phoneCommands() []simCommand {
 		long: "Open or close the 24-hour window for free-form messages to a person, in the simulator and in the sandbox's\n" +
 			"server. PERSON is a number or BSUID; without it, " + samplePersonName + " (" + samplePerson + ") is used.",
 		example: "  confab trigger window --state closed\n  confab trigger window +15550002222 --state open",
+
 		flags: []simFlag{
 			{name: "state", usage: "new state of the window: `open|closed` (default closed)",
 				parse: oneOf("open", "closed"), initial: "closed"},

@@ -19,6 +19,7 @@ func templateCommands() []simCommand {
 			"template that is waiting for review is used.",
 		example: "  confab trigger template-review\n" +
 			"  confab trigger template-review spring_offer --status rejected --reason INVALID_FORMAT",
+
 		flags: []simFlag{
 			{name: "status", usage: "`verdict`: approved, rejected, paused, disabled, … (default approved)"},
 			{name: "reason", usage: "`reason` for a rejection, such as INVALID_FORMAT"},
@@ -36,6 +37,7 @@ func templateCommands() []simCommand {
 			"The category decides the price.",
 		example: "  confab trigger template-category spring_offer --category utility\n" +
 			"  confab trigger template-category spring_offer --category utility --at 2026-12-01T00:00:00Z",
+
 		flags: []simFlag{
 			{name: "category", usage: "`category`: marketing, utility or authentication"},
 			{name: "at", usage: "announce it for this `time`"},
@@ -61,6 +63,7 @@ func providerCalls() simCommand {
 		long: "List the latest calls to the provider with its answers, newest first, or the callbacks that it posted. With\n" +
 			"--json the bodies are shown as sent, without tokens.",
 		example: "  confab trigger calls\n  confab trigger calls --direction given --json",
+
 		flags: []simFlag{{name: "direction", usage: "calls from the app, callbacks, or both: `asked|given|all` (default asked)",
 			parse: oneOf("asked", "given", "all"), initial: "asked"}},
 		call: "GET /_sim/calls",
@@ -80,6 +83,7 @@ func objectCommands() []simCommand {
 		long: "List the simulator's business numbers, or with --add create one and print its id; missing values are\n" +
 			"generated. With the id of an existing number, that number is changed.",
 		example: "  confab trigger numbers\n  confab trigger numbers --add --name 'Second Shop' --status PENDING",
+
 		flags: []simFlag{
 			{name: "phone-number-id", usage: "`id` of the number"},
 			{name: "waba-id", usage: "`id` of its account"},
@@ -104,6 +108,7 @@ func objectCommands() []simCommand {
 			"contains the payload as JSON; - is standard input.",
 		example: "  confab trigger callback payload.json\n" +
 			"  echo '{\"object\": \"whatsapp_business_account\", \"entry\": []}' | confab trigger callback -",
+
 		call: "POST /_sim/callbacks",
 		complete: func(r *simRequest) error { // the body is what the file has, byte for byte
 			text, err := readFileOrStdin(r.cmd.InOrStdin(), r.args[0])
