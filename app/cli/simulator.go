@@ -84,7 +84,7 @@ func (e *env) runSimulator(cmd *cobra.Command, f simulatorFlags) error {
 	if err := prepareSimulatorDir(dir); err != nil {
 		return err
 	}
-	lock, err := lockDirectory(dir)
+	lock, err := datadir.Dir(dir).LockSimulator()
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func prepareSimulatorDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(dir, simulatorLock)); !empty && errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, datadir.SimulatorLock)); !empty && errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is not empty and has no simulator: choose another directory with --data-dir", dir)
 	}
 	return datadir.Dir(dir).Prepare()

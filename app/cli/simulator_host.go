@@ -186,28 +186,6 @@ func closeListener(l net.Listener) error {
 	return nil
 }
 
-// simulatorLock is what a running simulator locks. It also marks the directory as a simulator's.
-const simulatorLock = "simulator.lock"
-
-// lockDirectory locks a directory for this process. The system releases the lock
-// when the process ends, also by a crash.
-func lockDirectory(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, simulatorLock), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = fmt.Errorf("%s is in use: a simulator is running on this data directory; "+
-			"stop it first, or choose another directory with --data-dir", dir)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
 func isEmptyDirectory(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

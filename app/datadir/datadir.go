@@ -38,6 +38,7 @@ const (
 	CertificateDir = "certificates"   // what was fetched for server.tls_domains
 	SandboxFile    = "sandbox.json"   // what a client of a sandbox needs to know
 	SimulatorFile  = "simulator.json" // what a client of the simulator needs to know
+	SimulatorLock  = "simulator.lock" // what a running simulator locks; it marks the directory as a simulator's
 
 	lockFile   = "serve.lock"
 	socketFile = "confab.sock"
@@ -148,20 +149,29 @@ const (
 // ErrServed means that the directory cannot be locked because a server runs on it.
 var ErrServed = errors.New("a server is running on this data directory")
 
-// errShared means that others hold the shared lock.
-var errShared = errors.New("a command such as purge is using this data directory")
+// errSimulator is that for a simulator, and errShared means that others hold the shared lock.
+var (
+	errSimulator = errors.New("a simulator is running on this data directory")
+	errShared    = errors.New("a command such as purge is using this data directory")
+)
 
 // Lock takes the exclusive lock, which a server holds for as long as it runs, and a
 // restore. Closing frees it, and so does the system when the process ends, however that
 // happens. Its errors say what the user can do.
-func (d Dir) Lock() (io.Closer, error) { return d.lock(syscall.LOCK_EX) }
+func (d Dir) Lock() (io.Closer, error) { return d.lock(lockFile, syscall.LOCK_EX, ErrServed) }
 
 // LockShared keeps servers from starting while a command does work that a server
 // would otherwise do. Several commands may hold it at the same time.
-func (d Dir) LockShared() (io.Closer, error) { return d.lock(syscall.LOCK_SH) }
+func (d Dir) LockShared() (io.Closer, error) { return d.lock(lockFile, syscall.LOCK_SH, ErrServed) }
 
-func (d Dir) lock(how int) (io.Closer, error) {
-	f, err := os.OpenFile(d.File(lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+// LockSimulator is Lock for a simulator without a server, which has a lock of its own.
+func (d Dir) LockSimulator() (io.Closer, error) {
+	return d.lock(SimulatorLock, syscall.LOCK_EX, errSimulator)
+}
+
+// lock locks a file of the directory. holder says who may have it locked exclusively.
+func (d Dir) lock(file string, how int, holder error) (io.Closer, error) {
+	f, err := os.OpenFile(d.File(file), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, d.NotWritable(err)
 	}
@@ -175,7 +185,7 @@ func (d Dir) lock(how int) (io.Closer, error) {
 	}
 
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = d.lastAttempt(f, how)
+		err = d.lastAttempt(f, how, holder)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -185,9 +195,9 @@ func (d Dir) lock(how int) (io.Closer, error) {
 
 // lastAttempt says what the user can do, which depends on the kind of lock that is in the way:
 // a shared one can be joined, an exclusive one cannot.
-func (d Dir) lastAttempt(f *os.File, how int) error {
+func (d Dir) lastAttempt(f *os.File, how int, holder error) error {
 	if flock(f, syscall.LOCK_SH) != nil {
-		return fmt.Errorf("%s is in use: %w; stop it first, or choose another directory with --data-dir", string(d), ErrServed)
+		return fmt.Errorf("%s is in use: %w; stop it first, or choose another directory with --data-dir", string(d), holder)
 	}
 	if flock(f, how) != nil {
 		return fmt.Errorf("%s is in use: %w; wait until it is done", string(d), errShared)
