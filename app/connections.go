@@ -61,7 +61,11 @@ type connectionKey struct{}
 
 // withConnection is the ConnContext of a server.
 func (c *connections) withConnection(ctx context.Context, conn net.Conn) context.Context {
-	opened := &connection{Conn: conn, peer: peerOf(conn)}
+	peer := conn.RemoteAddr().String()
+	if host, _, err := net.SplitHostPort(peer); err == nil {
+		peer = host
+	}
+	opened := &connection{Conn: conn, peer: limit.Stranger(peer)}
 	opened.waiting, opened.request = c.waiting.NewMember(opened.closeAtOnce), c.requests.NewMember(opened.closeAtOnce)
 
 	c.mu.Lock()
@@ -142,15 +146,6 @@ func (c *connections) track(h http.Handler) http.Handler {
 		current.Store(request)
 		h.ServeHTTP(w, r.WithContext(limit.WithCurrent(r.Context(), &current)))
 	})
-}
-
-// peerOf is the other side of a connection.
-func peerOf(conn net.Conn) limit.Holder {
-	address := conn.RemoteAddr().String()
-	if host, _, err := net.SplitHostPort(address); err == nil {
-		address = host
-	}
-	return limit.Stranger(address)
 }
 
 // isHTTP2 reports whether a connection with a request is one of HTTP/2.

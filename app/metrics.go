@@ -100,7 +100,13 @@ func (m *metrics) watchDatabase(db *storage.DB) {
 		[]string{"kind", "state"}, nil)
 
 	m.registry.MustRegister(collector(func(ch chan<- prometheus.Metric) {
-		counts, err := countJobs(db)
+		ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
+		defer cancel()
+		var counts []storage.JobCount
+		err := db.Search(ctx, storage.InternalWork, func(rx *storage.Rx) (err error) {
+			counts, err = rx.JobCounts()
+			return err
+		})
 		if err != nil {
 			ch <- prometheus.NewInvalidMetric(depth, err)
 			return
@@ -116,17 +122,6 @@ func (m *metrics) watchDatabase(db *storage.DB) {
 
 // collectTimeout keeps a scrape from waiting for a busy database.
 const collectTimeout = 5 * time.Second
-
-func countJobs(db *storage.DB) (counts []storage.JobCount, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
-	defer cancel()
-
-	err = db.Search(ctx, storage.InternalWork, func(rx *storage.Rx) (err error) {
-		counts, err = rx.JobCounts()
-		return err
-	})
-	return counts, err
-}
 
 // watchStreams adds the metrics of the streams of events, by their class.
 func (m *metrics) watchStreams(hub *stream.Hub) {

@@ -13,17 +13,6 @@ import (
 	"confab/storage"
 )
 
-// newPush makes the options of notifications, which go through the same guarded client as webhooks.
-func (a *App) newPush() jobs.Push {
-	return jobs.Push{
-		Sender:       push.Sender{Client: a.endpoints, PublicURL: a.URL()},
-		HidesContent: !a.Config.Console.PushContent,
-		OnScreen: func(organization int64, user, conversation string) bool {
-			return a.live.IsOnScreen(organization, user, conversation)
-		},
-	}
-}
-
 // newWorkers makes what does the jobs, with a client of the provider that the settings name.
 func (a *App) newWorkers() (*jobs.Workers, error) {
 	c := a.Config.Provider
@@ -51,11 +40,17 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 		SendRetries:       c.RetrySchedule,
 		ReconcileWindow:   c.ReconcileWindow,
 		Webhooks:          webhooks,
-		Push:              a.newPush(),
-		GatewayWait:       a.Config.Gateway.Wait,
-		Clock:             a.Clock,
-		OnDropped:         func(n int64) { a.metrics.dropped.Add(float64(n)) },
-		OnClock:           func(ahead time.Duration) { a.metrics.clockAhead.Set(ahead.Seconds()) },
+		Push: jobs.Push{ // by the same guarded client as webhooks
+			Sender:       push.Sender{Client: a.endpoints, PublicURL: a.URL()},
+			HidesContent: !a.Config.Console.PushContent,
+			OnScreen: func(organization int64, user, conversation string) bool {
+				return a.live.IsOnScreen(organization, user, conversation)
+			},
+		},
+		GatewayWait: a.Config.Gateway.Wait,
+		Clock:       a.Clock,
+		OnDropped:   func(n int64) { a.metrics.dropped.Add(float64(n)) },
+		OnClock:     func(ahead time.Duration) { a.metrics.clockAhead.Set(ahead.Seconds()) },
 	}), nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -95,20 +94,16 @@ func restoreFrom(
 		in = f
 	}
 
-	archive, err := uncompress(in)
+	// The first two bytes show whether the archive is compressed.
+	archive := bufio.NewReaderSize(in, 1<<20)
+	if start, _ := archive.Peek(2); !bytes.Equal(start, []byte{0x1f, 0x8b}) {
+		return backup.Restore(cmd.Context(), o, archive)
+	}
+	plain, err := gzip.NewReader(archive)
 	if err != nil {
 		return backup.Restored{}, err
 	}
-	return backup.Restore(cmd.Context(), o, archive)
-}
-
-// uncompress reads an archive, compressed or not: its first two bytes show whether it is gzip.
-func uncompress(raw io.Reader) (io.Reader, error) {
-	buffered := bufio.NewReaderSize(raw, 1<<20)
-	if start, _ := buffered.Peek(2); !bytes.Equal(start, []byte{0x1f, 0x8b}) {
-		return buffered, nil
-	}
-	return gzip.NewReader(buffered)
+	return backup.Restore(cmd.Context(), o, plain)
 }
 
 func reportRestore(cmd *cobra.Command, c config.Config, out backup.Restored) error {
