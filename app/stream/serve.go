@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"sync"
 	"time"
 
 	"confab/app/limit"
@@ -21,9 +20,6 @@ const closeTimeout = 5 * time.Second
 
 // errEnded means that the stream has to end.
 var errEnded = errors.New("the stream has ended")
-
-// buffers hold bytes about to be written. An idle stream has none.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // SetHeaders sets the headers of a stream, which HEAD shows too.
 func SetHeaders(h http.Header, f Format) {
@@ -191,8 +187,12 @@ func (s *Stream) catchUp(ctx context.Context, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if err := s.writeWindow(w, next); err != nil {
-			return err
+		s.start.gap = ""
+		if len(next.text) > 0 {
+			s.sent = next.sent
+			if err := s.write(w, next.text); err != nil {
+				return err
+			}
 		}
 
 		if s.at, s.removed = next.end, next.removed; !next.hasMore {
@@ -200,43 +200,6 @@ func (s *Stream) catchUp(ctx context.Context, w io.Writer) error {
 			return nil
 		}
 	}
-}
-
-// writeWindow writes a window.
-func (s *Stream) writeWindow(w io.Writer, next window) error {
-	s.start.gap = ""
-	last, isEmpty := next.lastSent(s.at)
-	if isEmpty {
-		return nil
-	}
-	s.sent = last
-
-	if next.text != nil {
-		return s.write(w, next.text)
-	}
-
-	b := buffers.Get().(*[]byte)
-	defer buffers.Put(b)
-	*b = s.render((*b)[:0], next)
-	return s.write(w, *b)
-}
-
-// render appends the text of a window.
-func (s *Stream) render(b []byte, next window) []byte {
-	at := s.at
-	if next.gap != nil {
-		at.seq = next.gapAt
-		b = s.Format.AppendGap(b, *next.gap, s.mark(at))
-	}
-	for _, e := range next.events {
-		at.seq = e.Seq
-		b = s.Format.AppendEvent(b, e, s.mark(at))
-	}
-	for _, e := range next.replays {
-		at = position{seq: next.end.seq, replay: e.Seq}
-		b = s.Format.AppendEvent(b, e, s.mark(at))
-	}
-	return b
 }
 
 // writePosition writes what append appends about the position of the stream.

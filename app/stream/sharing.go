@@ -122,7 +122,5 @@ func (s *Stream) share(r *sharedRead) {
 			limit = max(r.first.window.last, s.at.seq)
 		}
 	}
-	if r.window, r.err = s.readWindow(s.hub.context, limit); r.err == nil {
-		r.window.text = s.render(nil, r.window)
-	}
+	r.window, r.err = s.readWindow(s.hub.context, limit)
 }

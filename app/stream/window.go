@@ -22,27 +22,14 @@ type window struct {
 	replays []storage.EventItem
 	end     position
 	hasMore bool
-	last    int64  // the newest event there was
-	removed int64  // up to where events were removed because of their age
-	text    []byte // of a window that several streams may send
+	last    int64 // the newest event there was
+	removed int64 // up to where events were removed because of their age
+
+	text []byte   // what is sent of it, by several streams perhaps
+	sent position // the last in the text
 }
 
-// lastSent is the last position that a window sends, if it sends any.
-func (w *window) lastSent(at position) (last position, isEmpty bool) {
-	switch {
-	case len(w.replays) > 0:
-		return position{seq: w.end.seq, replay: w.replays[len(w.replays)-1].Seq}, false
-	case len(w.events) > 0:
-		at.seq = w.events[len(w.events)-1].Seq
-	case w.gap != nil:
-		at.seq = w.gapAt
-	default:
-		return at, true
-	}
-	return at, false
-}
-
-// readWindow reads what follows the position of the stream, in one snapshot. It
+// readWindow reads what follows the position of the stream, in one snapshot, and renders it. It
 // alternates with the lists of other organizations. It looks no further than the limit, and
 // changes nothing of the stream.
 func (s *Stream) readWindow(ctx context.Context, limit int64) (w window, err error) {
@@ -74,7 +61,27 @@ func (s *Stream) readWindow(ctx context.Context, limit int64) (w window, err err
 		w.hasMore = w.hasMore || w.end.replay > s.at.replay
 		return err
 	})
+	if err == nil {
+		s.render(&w)
+	}
 	return w, err
+}
+
+// render makes the text of a window.
+func (s *Stream) render(w *window) {
+	w.sent = s.at
+	if w.gap != nil {
+		w.sent.seq = w.gapAt
+		w.text = s.Format.AppendGap(w.text, *w.gap, s.mark(w.sent))
+	}
+	for _, e := range w.events {
+		w.sent.seq = e.Seq
+		w.text = s.Format.AppendEvent(w.text, e, s.mark(w.sent))
+	}
+	for _, e := range w.replays {
+		w.sent = position{seq: w.end.seq, replay: e.Seq}
+		w.text = s.Format.AppendEvent(w.text, e, s.mark(w.sent))
+	}
 }
 
 // readGap finds out whether something after the position is missing that the client
