@@ -18,39 +18,33 @@ func maySee(role, kind string) bool {
 	return role == storage.RoleAdmin || slices.Contains(agentsSee, kind)
 }
 
-// changes are the ids of one kind that were changed.
-type changes struct {
-	ids   map[string]struct{}
-	isAny bool
-}
+// changeSet is the ids of what was changed, by kind; nil where any of it may have.
+type changeSet map[string]map[string]struct{}
 
-// changeSet is what was changed, by kind.
-type changeSet map[string]*changes
-
-// add adds ids of a kind, or that any of it may have changed.
-func (s changeSet) add(kind string, ids []string, isAny bool) {
-	of := s[kind]
-	if of == nil {
-		of = &changes{ids: make(map[string]struct{})}
-		s[kind] = of
-	}
-	if of.isAny {
+// add adds ids of a kind, or with nil that any of it may have changed.
+func (s changeSet) add(kind string, ids []string) {
+	of, known := s[kind]
+	if known && of == nil {
 		return
 	}
 
+	if of == nil {
+		of = make(map[string]struct{})
+	}
 	for _, id := range ids {
-		of.ids[id] = struct{}{}
+		of[id] = struct{}{}
 	}
-	if of.isAny = isAny || len(of.ids) > storage.MaxHintIDs; of.isAny {
-		clear(of.ids)
+	if ids == nil || len(of) > storage.MaxHintIDs {
+		of = nil
 	}
+	s[kind] = of
 }
 
 // append appends the notices of what a role may see.
 func (s changeSet) append(b []byte, role string) []byte {
 	for _, kind := range slices.Sorted(maps.Keys(s)) {
 		if maySee(role, kind) {
-			ids := slices.Sorted(maps.Keys(s[kind].ids))
+			ids := slices.Sorted(maps.Keys(s[kind]))
 			b = appendNotice(b, "changed", changedNotice{kind, append([]string{}, ids...)})
 		}
 	}
@@ -69,11 +63,11 @@ type batch struct {
 func newBatch() *batch { return &batch{changed: make(changeSet), texts: make(map[string][]byte)} }
 
 // add adds what was changed, and the kinds shown with it.
-func (n *batch) add(kind string, ids []string, isAny bool) {
-	n.changed.add(kind, ids, isAny)
+func (n *batch) add(kind string, ids []string) {
+	n.changed.add(kind, ids)
 	n.most = max(n.most, n.changed.countOf(kind))
 	for _, also := range shownWith[kind] {
-		n.changed.add(also, nil, true)
+		n.changed.add(also, nil)
 	}
 }
 
@@ -81,8 +75,8 @@ func (n *batch) add(kind string, ids []string, isAny bool) {
 func (n *batch) join(other *batch) *batch {
 	both := newBatch()
 	for _, set := range []changeSet{n.changed, other.changed} {
-		for kind, of := range set {
-			both.changed.add(kind, slices.Collect(maps.Keys(of.ids)), of.isAny)
+		for kind, ids := range set {
+			both.changed.add(kind, slices.Collect(maps.Keys(ids)))
 		}
 	}
 	return both

@@ -84,7 +84,7 @@ func (h *Hub) takeHints(ctx context.Context, from *storage.Hints, waiting paces)
 		for _, hint := range hints {
 			organization, err := rx.OrganizationOf(hint.Of)
 			if err == nil {
-				waiting.add(organization, hint.Kind, hint.IDs, hint.IDs == nil)
+				waiting.add(organization, hint.Kind, hint.IDs)
 			}
 			if err := storage.IgnoreNotFound(err); err != nil {
 				return err
@@ -103,7 +103,7 @@ func (h *Hub) takeHints(ctx context.Context, from *storage.Hints, waiting paces)
 func (h *Hub) notifyAll(kinds ...string) {
 	n := newBatch()
 	for _, kind := range kinds {
-		n.changed.add(kind, nil, true)
+		n.changed.add(kind, nil)
 	}
 
 	h.mu.Lock()

@@ -107,7 +107,7 @@ func TestManyChangesAreOneHint(t *testing.T) {
 			time.Sleep(hintInterval)
 		}
 		synctest.Wait()
-		is.True(len(admin.pending.changed["label"].ids) <= storage.MaxHintIDs)
+		is.True(len(admin.pending.changed["label"]) <= storage.MaxHintIDs)
 
 		w.db.DropCaches() // another process has changed something
 		time.Sleep(hintInterval)

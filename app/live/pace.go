@@ -27,7 +27,7 @@ type pace struct {
 type paces map[int64]*pace
 
 // add adds what was changed in an organization.
-func (all paces) add(organization int64, kind string, ids []string, isAny bool) {
+func (all paces) add(organization int64, kind string, ids []string) {
 	p := all[organization]
 	if p == nil {
 		p = &pace{interval: hintInterval}
@@ -36,7 +36,7 @@ func (all paces) add(organization int64, kind string, ids []string, isAny bool) 
 	if p.waiting == nil {
 		p.waiting = newBatch()
 	}
-	p.waiting.add(kind, ids, isAny)
+	p.waiting.add(kind, ids)
 }
 
 // notifyDue notifies the viewers of the organizations whose time has come, and reports whether
@@ -65,8 +65,8 @@ func (h *Hub) notifyDue(all paces, now time.Time) (isHeld bool) {
 
 // countOf is how many of a kind were changed; any are as many as can be listed.
 func (s changeSet) countOf(kind string) int {
-	if s[kind].isAny {
+	if s[kind] == nil {
 		return storage.MaxHintIDs
 	}
-	return len(s[kind].ids)
+	return len(s[kind])
 }
