@@ -113,28 +113,3 @@ func (s *Server) fetch(link string) (*stagedFile, error) {
 	file.kind, _, _ = strings.Cut(res.Header.Get("Content-Type"), ";")
 	return file, nil
 }
-
-// fetchThenSchedule downloads the link of a message before its statuses are
-// scheduled. A link that cannot be fetched fails the message with 131053.
-func (s *Server) fetchThenSchedule(m *message, link string) {
-	var failure *int
-	file, err := s.fetch(link)
-	switch {
-	case s.ctx.Err() != nil:
-		// We are shutting down, which is not the link's fault.
-	case err != nil:
-		failure = new(codeMediaUpload)
-		s.log.Debug("could not fetch a message's link", "message", m.ID, "error", err)
-	default:
-		got := kindOfMime(mimeOf(file.kind, file))
-		anyKind := m.Type == "document" || m.Type == "template" || m.Type == "interactive"
-		if !anyKind && (got.kind != m.Type || file.size > got.limit) {
-			failure = new(codeMediaUpload)
-		}
-		file.discard()
-	}
-
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.scheduleStatuses(m, failure)
-}

@@ -272,7 +272,7 @@ func (s *Server) accept(c *call, d *draft) error {
 	s.predictFailure(c, d)
 	s.messages.add(d.message)
 	s.publishMessage(d.message)
-	s.schedule(d)
+	s.scheduleStatuses(d.message, d.failure)
 	return nil
 }
 

@@ -47,8 +47,7 @@ type Options struct {
 	// CallbackClient posts callbacks and challenges; nil takes one with a time
 	// limit of 10 seconds that follows no redirects.
 	CallbackClient *http.Client
-	// FetchClient downloads links that were given to /_sim and, with the setting
-	// fetch_links, to sends. Without it links cannot be fetched.
+	// FetchClient downloads links that were given to /_sim. Without it links cannot be fetched.
 	FetchClient *http.Client
 
 	// SetWindow, when set, is called by /_sim/contacts/{number}/window when a person is to

@@ -42,7 +42,7 @@ type Server struct {
 
 	ctx        context.Context
 	cancel     context.CancelFunc
-	work       sync.WaitGroup // timeline, saver and downloads of links
+	work       sync.WaitGroup // timeline and saver
 	deliveries sync.WaitGroup // the running queues of the outbox
 
 	// mu guards all that follows. It is held for moments only: nothing is

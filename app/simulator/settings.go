@@ -27,9 +27,6 @@ type Settings struct {
 	MessagesPerSecond float64 `json:"messages_per_second"`
 	PairLimit         bool    `json:"pair_limit"`
 
-	// FetchLinks downloads the links of media messages, as the provider does,
-	// and fails the message with 131053 where that is not possible.
-	FetchLinks bool `json:"fetch_links"`
 	// OpenDownloads serves media to requests that carry no token.
 	OpenDownloads bool `json:"open_downloads"`
 	// WebhookVersion is the Graph version of callbacks: up to v23.0 statuses

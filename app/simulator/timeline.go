@@ -128,17 +128,7 @@ func (s *Server) personReports(m *message, status string) bool {
 	return !user.Blocked && !user.NoReceipts
 }
 
-// schedule plans the statuses of an accepted message, after its link was
-// fetched where the settings ask for that.
-func (s *Server) schedule(d *draft) {
-	s.markDirty()
-	if d.failure == nil && d.link != "" && s.world.Settings.FetchLinks && s.opt.FetchClient != nil && !s.closing {
-		s.work.Go(func() { s.fetchThenSchedule(d.message, d.link) })
-		return
-	}
-	s.scheduleStatuses(d.message, d.failure)
-}
-
+// scheduleStatuses plans the statuses of an accepted message.
 func (s *Server) scheduleStatuses(m *message, failure *int) {
 	set := &s.world.Settings
 	step := func(status string, code int, after *int64) {
