@@ -144,7 +144,7 @@ func TestAForeignClientSendsEveryTypeOfMessage(t *testing.T) {
 		base, cached := d.clients(ctx)
 		sticker := d.upload(ctx, "a.webp", waMedia.TypeStickerStatic, []byte("RIFF"))
 		sound := d.upload(ctx, "a.ogg", waMedia.TypeAudioOGG, []byte("OggS"))
-		inbound, err := d.sim.Inbound(simulator.Inbound{From: recipient, Text: "hi"})
+		inbound, err := d.sim.Inbound(map[string]any{"from": recipient, "text": "hi"})
 		d.NoErr(err)
 		_, err = d.sim.AddTemplate(d.number.WABAID, greetingTemplate)
 		d.NoErr(err)
@@ -182,7 +182,7 @@ var greetingTemplate = simulator.Template{Name: "hello", Language: "en_US", Cate
 func TestAForeignClientMarksMessagesReadAndUnderstandsRefusals(t *testing.T) {
 	atBothDoors(t, func(t *testing.T, d door) {
 		base, cached := d.clients(t.Context())
-		inbound, err := d.sim.Inbound(simulator.Inbound{From: recipient, Text: "hi"})
+		inbound, err := d.sim.Inbound(map[string]any{"from": recipient, "text": "hi"})
 		d.NoErr(err)
 		for _, c := range []waMessage.StatusUpdater{base, cached} {
 			res, err := c.UpdateStatus(t.Context(), &waMessage.StatusUpdateRequest{MessageID: inbound, Status: waMessage.StatusRead, WithTypingIndicator: true})
@@ -286,7 +286,7 @@ func TestAForeignReceiverAcceptsNativeWebhooks(t *testing.T) {
 		v := next(func(v *webhooks.Value) bool { return len(v.Statuses) > 0 })
 		d.Equal(v.Statuses[0].ID, sent.Messages[0].ID)
 
-		_, err = d.sim.Inbound(simulator.Inbound{From: recipient, Name: "Zoë", Text: "héllo / 😀"})
+		_, err = d.sim.Inbound(map[string]any{"from": recipient, "name": "Zoë", "text": "héllo / 😀"})
 		d.NoErr(err)
 		v = next(func(v *webhooks.Value) bool { return len(v.Messages) > 0 })
 		d.Equal(v.Messages[0].Text.Body, "héllo / 😀")

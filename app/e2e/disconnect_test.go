@@ -13,7 +13,6 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app/simulator"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -87,9 +86,9 @@ func (s *stage) busy(name, phone, person string) client {
 	}
 	s.await(number, s.send(number, person, `"type":"text","text":{"body":"Hello from `+name+`"}`), isStatus("read"))
 	png := "\x89PNG\r\n\x1a\n" + name
-	_, err := s.sim.Inbound(simulator.Inbound{PhoneNumberID: number, From: person, Name: "Ana", Type: "image", Content: map[string]any{
+	_, err := s.sim.Inbound(map[string]any{"phone_number_id": number, "from": person, "name": "Ana", "type": "image",
 		"image": map[string]any{"data": base64.StdEncoding.EncodeToString([]byte(png)), "mime_type": "image/png"},
-	}})
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/matryer/is"
 
 	"confab/app/datadir"
-	"confab/app/simulator"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -81,8 +80,8 @@ func TestWhatIsDeletedIsInNoByteOfAnyFile(t *testing.T) {
 	number := s.connect()
 	say := func(from, name, text string) map[string]any { return s.heardFrom(number, from, name, text) }
 	for n := range 200 { // neighbours, so that pages are shared, split and joined
-		_, err := s.sim.Inbound(simulator.Inbound{PhoneNumberID: number, From: fmt.Sprintf("1555100%04d", n%40), Name: "Neighbour", Type: "text",
-			Content: map[string]any{"text": map[string]any{"body": fmt.Sprintf("ordinary words about number %d", n)}}})
+		_, err := s.sim.Inbound(map[string]any{"phone_number_id": number, "from": fmt.Sprintf("1555100%04d", n%40), "name": "Neighbour",
+			"text": fmt.Sprintf("ordinary words about number %d", n)})
 		is.NoErr(err)
 	}
 

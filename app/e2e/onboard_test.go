@@ -163,7 +163,7 @@ func TestFromACustomerToTheFirstMessageOfItsOwnNumber(t *testing.T) {
 	phoneNumberID := number["phone_number_id"].(string)
 	id := s.send(phoneNumberID, "+15550001111", `"type":"text","text":{"body":"Your bread is ready."}`)
 	s.await(phoneNumberID, id, isStatus("read"))
-	_, err := s.sim.Inbound(simulator.Inbound{PhoneNumberID: phoneNumberID, From: "+15550001111", Name: "Ana", Text: "Thanks"})
+	_, err := s.sim.Inbound(map[string]any{"phone_number_id": phoneNumberID, "from": "+15550001111", "name": "Ana", "text": "Thanks"})
 	is.NoErr(err)
 	want := []string{
 		"customer.created", "customer.setup_link.created", "customer.setup_link.consumed", "customer.onboarded",

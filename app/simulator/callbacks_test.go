@@ -19,7 +19,7 @@ import (
 
 func TestCallbackBytesAreASCIIAndSigned(t *testing.T) {
 	b := newBench(t)
-	_, err := b.s.Inbound(Inbound{From: "16505551234", Name: "Zoë 😀", Text: `a/b é "q" \ <&>` + "\n\u2028"})
+	_, err := b.s.Inbound(map[string]any{"from": "16505551234", "name": "Zoë 😀", "text": `a/b é "q" \ <&>` + "\n\u2028"})
 	b.NoErr(err)
 	p := b.app.nextPost()
 	secret := []byte(b.s.Credentials().AppSecret)
@@ -73,7 +73,7 @@ func TestACallbackThatFailsIsRepeatedEverMoreSlowlyForSevenDays(t *testing.T) {
 		defer s.Close()
 		_, err = s.AddNumber(Number{})
 		is.NoErr(err)
-		_, err = s.Inbound(Inbound{From: "16505551234", Text: "hi"})
+		_, err = s.Inbound(map[string]any{"from": "16505551234", "text": "hi"})
 		is.NoErr(err)
 		time.Sleep(8 * 24 * time.Hour)
 		synctest.Wait()
@@ -120,7 +120,7 @@ func TestAReceiverThatRecoversGetsEverythingInBatchesOfAHundred(t *testing.T) {
 		_, err = s.AddNumber(Number{})
 		is.NoErr(err)
 		for range 250 {
-			_, err := s.Inbound(Inbound{From: "16505551234", Text: "hi"})
+			_, err := s.Inbound(map[string]any{"from": "16505551234", "text": "hi"})
 			is.NoErr(err)
 		}
 		time.Sleep(20 * time.Second)
@@ -232,7 +232,7 @@ func bodyOfBytes(b []byte) io.ReadCloser { return io.NopCloser(bytes.NewReader(b
 func TestCallbacksFollowTheAppWhenItMoves(t *testing.T) {
 	b := newBench(t, saved(t))
 	b.app.status.Store(http.StatusServiceUnavailable)
-	id, err := b.s.Inbound(Inbound{From: "16505551234", Text: "hi"})
+	id, err := b.s.Inbound(map[string]any{"from": "16505551234", "text": "hi"})
 	b.NoErr(err)
 	b.app.nextPost() // refused
 	elsewhere := newReceiver(t)
@@ -259,7 +259,7 @@ func TestAResetForgetsCallbacksInFlight(t *testing.T) {
 		_, err = s.AddNumber(Number{})
 		is.NoErr(err)
 		for range 2 {
-			_, err = s.Inbound(Inbound{From: "16505551234", Text: "hi"})
+			_, err = s.Inbound(map[string]any{"from": "16505551234", "text": "hi"})
 			is.NoErr(err)
 			synctest.Wait()
 		}
@@ -268,7 +268,7 @@ func TestAResetForgetsCallbacksInFlight(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		is.Equal(posts, 1)
-		_, err = s.Inbound(Inbound{From: "16505551234", Text: "hi"})
+		_, err = s.Inbound(map[string]any{"from": "16505551234", "text": "hi"})
 		is.NoErr(err)
 		time.Sleep(1500 * time.Millisecond)
 		synctest.Wait()

@@ -125,7 +125,7 @@ func TestAForeignReceiverAcceptsTheCallbacks(t *testing.T) {
 	n := <-seen
 	b.Equal(n.Object, "whatsapp_business_account")
 	b.Equal(n.Entry[0].Changes[0].Value.Statuses[0].ID, id)
-	_, err := b.s.Inbound(Inbound{From: "16505551234", Name: "Zoë", Text: "héllo / 😀"})
+	_, err := b.s.Inbound(map[string]any{"from": "16505551234", "name": "Zoë", "text": "héllo / 😀"})
 	b.NoErr(err)
 	n = <-seen
 	b.Equal(n.Entry[0].Changes[0].Value.Messages[0].Text.Body, "héllo / 😀")

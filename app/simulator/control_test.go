@@ -126,7 +126,7 @@ func TestResetForgetsPeopleAndMessagesButKeepsWhatClientsHold(t *testing.T) {
 	b := newBench(t)
 	id, err := b.s.AddTemplate(b.number.WABAID, bodyTemplate("hello", "utility"))
 	b.NoErr(err)
-	_, err = b.s.Inbound(Inbound{From: "16505551234", Text: "x"})
+	_, err = b.s.Inbound(map[string]any{"from": "16505551234", "text": "x"})
 	b.NoErr(err)
 	b.app.next()
 	b.sim("POST", "/faults", object{"kind": "timeout", "times": 0})

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -9,26 +8,11 @@ import (
 	"strings"
 )
 
-// Inbound is a message from a user to a business number, as POST /_sim/inbound takes it.
-type Inbound struct {
-	PhoneNumberID string `json:"phone_number_id,omitempty"` // the first number when empty
-	From          string `json:"from,omitempty"`            // the user's number; or
-	BSUID         string `json:"bsuid,omitempty"`           // the user's id, when the number is hidden
-	Name          string `json:"name,omitempty"`
-	Username      string `json:"username,omitempty"`
-	Type          string `json:"type,omitempty"` // text when empty
-	Text          string `json:"text,omitempty"` // the body of a text
-	// Content holds the rest of the message as in a provider's callback, keyed
-	// by name: the content under its type, context, referral, errors, and id
-	// to use a message id again.
-	Content map[string]any `json:"-"`
-}
-
-// Inbound lets a user write to a business number and returns the message id.
-// The callback is queued when it returns.
-func (s *Server) Inbound(in Inbound) (id string, err error) {
-	body := object{}
-	if err := errors.Join(throughJSON(in.Content, &body), throughJSON(in, &body)); err != nil {
+// Inbound lets a user write to a business number and returns the message id. The message is one
+// as POST /_sim/inbound takes it. The callback is queued when it returns.
+func (s *Server) Inbound(message map[string]any) (id string, err error) {
+	var body object
+	if err := throughJSON(message, &body); err != nil {
 		return "", err
 	}
 	return s.receiveInbound(body)

@@ -96,7 +96,7 @@ func TestAVoiceMessageIsPlayed(t *testing.T) {
 func TestAReactionIsOnlyEverSent(t *testing.T) {
 	b := newBench(t)
 	b.settings(func(set *Settings) { set.DeliveredMS = ptr(int64(0)) })
-	id, err := b.s.Inbound(Inbound{From: "+16505551234", Text: "hi"})
+	id, err := b.s.Inbound(map[string]any{"from": "+16505551234", "text": "hi"})
 	b.NoErr(err)
 	b.Equal(b.app.next().messageOf(t).text("id"), id)
 	b.sentID(b.send(object{"to": "16505551234", "type": "reaction", "reaction": object{"message_id": id, "emoji": "👍"}}))
@@ -125,7 +125,7 @@ func TestMissingPartsOfTheEnvelopeAreNamed(t *testing.T) {
 
 func TestReadReceiptsNeedAnInboundMessage(t *testing.T) {
 	b := newBench(t)
-	id, err := b.s.Inbound(Inbound{From: "16505551234", Text: "hi"})
+	id, err := b.s.Inbound(map[string]any{"from": "16505551234", "text": "hi"})
 	b.NoErr(err)
 	r := b.send(object{"status": "read", "message_id": id, "typing_indicator": object{"type": "text"}})
 	b.Equal(string(r.raw), `{"success":true}`)

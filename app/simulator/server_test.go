@@ -20,7 +20,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 	is.NoErr(err)
 	_, err = s.AddNumber(Number{})
 	is.NoErr(err)
-	_, err = s.Inbound(Inbound{From: "+15550001111", Text: "hi"})
+	_, err = s.Inbound(map[string]any{"from": "+15550001111", "text": "hi"})
 	is.NoErr(err)
 	<-reported
 	is.NoErr(s.Close())
@@ -42,7 +42,7 @@ func TestAReceiverThatHangsDoesNotHoldUpClose(t *testing.T) {
 	is.NoErr(err)
 	_, err = s.AddNumber(Number{})
 	is.NoErr(err)
-	_, err = s.Inbound(Inbound{From: "+15550001111", Text: "hi"})
+	_, err = s.Inbound(map[string]any{"from": "+15550001111", "text": "hi"})
 	is.NoErr(err)
 	<-asked
 	is.NoErr(s.Close()) // which waits for no answer

@@ -113,7 +113,7 @@ func TestCallbacksUnderWayOutliveARestart(t *testing.T) {
 		b := &still{I: is, t: t, s: s}
 		b.n, err = s.AddNumber(Number{})
 		is.NoErr(err)
-		_, err = s.Inbound(Inbound{From: "16505551234", Text: "hi"})
+		_, err = s.Inbound(map[string]any{"from": "16505551234", "text": "hi"})
 		is.NoErr(err)
 		time.Sleep(5 * time.Second) // some attempts have failed
 		status, _ := b.send("16505551234")

@@ -80,7 +80,7 @@ func TestTheServiceWindowIsOpenFor24Hours(t *testing.T) {
 		b := newStill(t, "")
 		defer b.s.Close()
 		b.Equal(b.fate("16505551234"), "131047") // never wrote
-		_, err := b.s.Inbound(Inbound{From: "+16505551234", Text: "hi"})
+		_, err := b.s.Inbound(map[string]any{"from": "+16505551234", "text": "hi"})
 		b.NoErr(err)
 		b.True(b.s.ServiceWindowOpen(b.n.PhoneNumberID, "+16505551234"))
 		b.Equal(b.fate("16505551234"), "delivered")
@@ -164,7 +164,7 @@ func TestMarketingStopsWhenTheUserSaysSo(t *testing.T) {
 	b.sim("POST", "/contacts/16505551234/preferences", object{"marketing": "resume"})
 	b.app.next()
 	b.Equal(fate("sale"), "marketing regular")
-	_, err = b.s.Inbound(Inbound{From: "16505551234", Text: "hi"})
+	_, err = b.s.Inbound(map[string]any{"from": "16505551234", "text": "hi"})
 	b.NoErr(err)
 	b.app.next()
 	b.Equal(fate("order"), "utility regular")
@@ -176,7 +176,7 @@ func TestMarketingStopsWhenTheUserSaysSo(t *testing.T) {
 // method those beyond are accepted and never delivered.
 func TestServiceMessagesAreFreeUpToAllowance(t *testing.T) {
 	b := newBench(t)
-	_, err := b.s.Inbound(Inbound{From: "16505551234", Text: "hi"})
+	_, err := b.s.Inbound(map[string]any{"from": "16505551234", "text": "hi"})
 	b.NoErr(err)
 	b.app.next()
 	send := func() (id, billable string) {

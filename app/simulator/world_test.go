@@ -47,7 +47,7 @@ func TestLargePayloadsAreSplit(t *testing.T) {
 		return answer(http.StatusOK)
 	})}
 	for range 9 {
-		_, err := b.s.Inbound(Inbound{From: "16505551234", Text: strings.Repeat("x", 1<<20)})
+		_, err := b.s.Inbound(map[string]any{"from": "16505551234", "text": strings.Repeat("x", 1<<20)})
 		b.NoErr(err)
 	}
 	close(gate)
@@ -172,12 +172,12 @@ func TestTheSandboxCanBeSeeded(t *testing.T) {
 	is.True(err != nil)
 	_, err = s.AddTemplate(n.WABAID, bodyTemplate("Hello!", "utility"))
 	is.True(err != nil)
-	_, err = s.Inbound(Inbound{From: "+15550001111", Name: "Ann", Text: "hi"})
+	_, err = s.Inbound(map[string]any{"from": "+15550001111", "name": "Ann", "text": "hi"})
 	is.NoErr(err)
 	is.True(s.ServiceWindowOpen(n.PhoneNumberID, "+15550001111"))
-	_, err = s.Inbound(Inbound{From: "+15550001111", Type: "reaction", Content: map[string]any{"reaction": map[string]string{"message_id": "wamid.x"}}})
+	_, err = s.Inbound(map[string]any{"from": "+15550001111", "type": "reaction", "reaction": map[string]string{"message_id": "wamid.x"}})
 	is.NoErr(err)
-	_, err = s.Inbound(Inbound{Text: "hi"})
+	_, err = s.Inbound(map[string]any{"text": "hi"})
 	is.True(err != nil)
 	set := s.Settings()
 	set.TemplateVerdict = "MAYBE"
