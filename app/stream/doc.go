@@ -32,6 +32,6 @@
 // something after a position was removed because of its age, or its epoch is another,
 // the stream sends a gap, once, and goes on with the oldest that is kept.
 //
-// Hub.mu guards the groups of streams. Stream.mu guards whether it has ended, because the
+// Hub.mu guards the groups of streams. Stream.mu guards whether it may write, because the
 // Hub ends a stream while that writes.
 package stream

@@ -46,7 +46,7 @@ func (s *Stream) Serve(w http.ResponseWriter, r *http.Request, begun func()) {
 		err = s.run(r.Context(), w)
 	}
 
-	if errors.Is(err, os.ErrDeadlineExceeded) && !s.hasEnded() {
+	if errors.Is(err, os.ErrDeadlineExceeded) && s.ended.Err() == nil {
 		s.Class.dropped.Add(1)
 	}
 	if errors.Is(err, errEnded) {
@@ -89,13 +89,6 @@ func (s *Stream) detach(properly bool) {
 		_ = s.connection.SetWriteDeadline(time.Now().Add(closeTimeout))
 	}
 	s.connection, s.isWriting = nil, false
-}
-
-// hasEnded reports whether the stream had to end.
-func (s *Stream) hasEnded() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.isEnded
 }
 
 // run sends the events there are and then those that come.
@@ -147,7 +140,7 @@ func (s *Stream) wait(ctx context.Context, idle <-chan time.Time) (wakeReason, e
 	select {
 	case <-ctx.Done():
 		return 0, ctx.Err()
-	case <-s.ended:
+	case <-s.ended.Done():
 		return 0, errEnded
 	case <-idle:
 		return isIdle, nil
@@ -165,7 +158,7 @@ func (s *Stream) wait(ctx context.Context, idle <-chan time.Time) (wakeReason, e
 	select {
 	case <-ctx.Done():
 		return 0, ctx.Err()
-	case <-s.ended:
+	case <-s.ended.Done():
 		return 0, errEnded
 	case <-pause.C:
 		return isAwake, nil
@@ -241,7 +234,7 @@ func (s *Stream) write(w io.Writer, b []byte) error {
 func (s *Stream) extend(by time.Duration) (*http.ResponseController, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.isEnded {
+	if s.ended.Err() != nil {
 		return nil, errEnded
 	}
 

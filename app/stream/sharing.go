@@ -80,7 +80,7 @@ func (s *Stream) nextWindow(ctx context.Context) (window, error) {
 	case <-r.done:
 	case <-ctx.Done():
 		return window{}, ctx.Err()
-	case <-s.ended:
+	case <-s.ended.Done():
 		return window{}, errEnded
 	}
 	if s.group.wokenSince(r.interval) {

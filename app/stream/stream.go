@@ -36,12 +36,12 @@ type Stream struct {
 	Options
 	hub   *Hub
 	group *group
-	place *limit.Member // of its class
-	awake chan struct{} // holds a value when there may be something to read
-	news  chan struct{} // holds a value when there may be notices
-	since atomic.Int64  // since when something waits to be sent, in Unix nanoseconds; 0 if nothing does
-	ended chan struct{} // closed by end
-	close func()        // gives its place back, once
+	place *limit.Member   // of its class
+	awake chan struct{}   // holds a value when there may be something to read
+	news  chan struct{}   // holds a value when there may be notices
+	since atomic.Int64    // since when something waits to be sent, in Unix nanoseconds; 0 if nothing does
+	ended context.Context // done when end was called
+	close func()          // gives its place back, once
 
 	// The fields below belong to Serve.
 	start   start
@@ -53,7 +53,7 @@ type Stream struct {
 	mu         sync.Mutex
 	connection *http.ResponseController // nil unless it is being served
 	isWriting  bool
-	isEnded    bool
+	cancel     func() // ends ended
 }
 
 // Open opens a stream. The error is ErrPosition for a beginning that is none, a FullError
@@ -62,7 +62,8 @@ func (h *Hub) Open(ctx context.Context, o Options) (*Stream, error) {
 	if o.Notices == nil {
 		o.Notices = noNotices{}
 	}
-	s := &Stream{Options: o, hub: h, awake: make(chan struct{}, 1), news: make(chan struct{}, 1), ended: make(chan struct{})}
+	s := &Stream{Options: o, hub: h, awake: make(chan struct{}, 1), news: make(chan struct{}, 1)}
+	s.ended, s.cancel = context.WithCancel(context.Background())
 	if err := h.add(s); err != nil {
 		return nil, err
 	}
@@ -94,12 +95,11 @@ const lastWrite = time.Second
 func (s *Stream) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.isEnded {
+	if s.ended.Err() != nil {
 		return
 	}
 
-	s.isEnded = true
-	close(s.ended)
+	s.cancel()
 	if s.isWriting {
 		_ = s.connection.SetWriteDeadline(time.Now().Add(lastWrite)) // fails only if the client is gone
 	}
