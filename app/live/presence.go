@@ -133,15 +133,6 @@ func (all looks) tabsOf(user string) (n int) {
 	return n
 }
 
-// conversations are those that somebody looks at.
-func (all looks) conversations() []string {
-	some := make(map[string]struct{})
-	for _, one := range all {
-		some[one.conversation] = struct{}{}
-	}
-	return slices.Sorted(maps.Keys(some))
-}
-
 type presentState struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`

@@ -67,13 +67,14 @@ type changedNotice struct {
 func (v *viewer) AppendOpening(b []byte) []byte {
 	user := map[string]string{"id": v.User, "role": v.Role}
 	b = appendNotice(b, "ready", map[string]any{"user": user, "version": v.hub.Version})
+
 	v.hub.mu.Lock()
-	defer v.hub.mu.Unlock()
 	clear(v.moved)
-	for _, conversation := range v.hub.looks[v.Organization].conversations() {
-		b = appendNotice(b, "presence", v.hub.looks[v.Organization].presence(conversation))
+	for _, one := range v.hub.looks[v.Organization] {
+		v.moved[one.conversation] = struct{}{}
 	}
-	return b
+	v.hub.mu.Unlock()
+	return v.AppendNew(b)
 }
 
 // AppendNew implements stream.Notices.
