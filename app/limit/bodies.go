@@ -44,7 +44,6 @@ func (b *Bodies) Count(r *http.Request) (counted *http.Request, release func()) 
 	return counted, body.release
 }
 
-// countedBody counts the bytes read of a body.
 type countedBody struct {
 	io.ReadCloser
 	set     *EvictingSet
@@ -74,7 +73,6 @@ func (c *countedBody) count(n int64) (err error) {
 	return err
 }
 
-// release returns what the body has counted for.
 func (c *countedBody) release() {
 	if c.member != nil {
 		c.member.Remove()

@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// hold is one thing that somebody holds.
 type hold struct {
 	holder Holder
 	weight int64
@@ -54,7 +53,6 @@ func (l *ledger) insert(h *hold) {
 	l.attach(h)
 }
 
-// remove takes a hold out, if it is there.
 func (l *ledger) remove(h *hold) {
 	if h.place == nil {
 		return
@@ -64,7 +62,6 @@ func (l *ledger) remove(h *hold) {
 	l.detach(h)
 }
 
-// attach counts a hold for its holder.
 func (l *ledger) attach(h *hold) {
 	h.own = l.memberOf(h.holder)
 	h.group = h.own.group
@@ -91,7 +88,6 @@ func (l *ledger) memberOf(h Holder) *tally {
 	return own
 }
 
-// detach counts a hold for its holder no more.
 func (l *ledger) detach(h *hold) {
 	l.count(h, -h.weight)
 	if h.group.holds--; h.group.holds == 0 {
@@ -102,7 +98,6 @@ func (l *ledger) detach(h *hold) {
 	}
 }
 
-// grow makes a hold heavier.
 func (l *ledger) grow(h *hold, by int64) {
 	h.weight += by
 	l.count(h, by)

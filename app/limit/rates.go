@@ -34,7 +34,6 @@ func (o *Once[K]) First(key K) (first bool) {
 	return first
 }
 
-// maxRecent bounds the memory of a recent.
 const maxRecent = 10_000
 
 // recent are values by key. Of too many keys the one that was longest not used is forgotten.

@@ -75,7 +75,6 @@ func (s *Semaphore) Acquire(ctx context.Context, h Holder, weight int64, end fun
 	return p, nil
 }
 
-// wait waits until the permit is granted.
 func (p *Permit) wait(ctx context.Context) error {
 	select {
 	case <-p.granted:
@@ -141,7 +140,6 @@ func (s *Semaphore) enqueue(p *Permit) {
 	s.waiting[i].permits = append(s.waiting[i].permits, p)
 }
 
-// dequeue takes a permit out of its queue, if it waits.
 func (s *Semaphore) dequeue(p *Permit) {
 	i := s.queueOf(p.holder.whole())
 	if i < 0 {

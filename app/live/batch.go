@@ -13,7 +13,6 @@ var agentsSee = []string{
 	storage.HintLabel, storage.HintQuickReply, storage.HintView, storage.HintUser,
 }
 
-// maySee reports whether a role is notified of a kind.
 func maySee(role, kind string) bool {
 	return role == storage.RoleAdmin || slices.Contains(agentsSee, kind)
 }
@@ -40,7 +39,6 @@ func (s changeSet) add(kind string, ids []string) {
 	s[kind] = of
 }
 
-// append appends the notices of what a role may see.
 func (s changeSet) append(b []byte, role string) []byte {
 	for _, kind := range slices.Sorted(maps.Keys(s)) {
 		if maySee(role, kind) {

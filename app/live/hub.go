@@ -115,7 +115,6 @@ func (h *Hub) notifyAll(kinds ...string) {
 	}
 }
 
-// notify notifies the viewers of an organization of what was changed there.
 func (h *Hub) notify(organization int64, n *batch) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

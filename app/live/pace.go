@@ -26,7 +26,6 @@ type pace struct {
 // Hub.Run.
 type paces map[int64]*pace
 
-// add adds what was changed in an organization.
 func (all paces) add(organization int64, kind string, ids []string) {
 	p := all[organization]
 	if p == nil {

@@ -16,7 +16,6 @@ const (
 	maxLooks = 2000
 )
 
-// tab is one tab of a person's browser.
 type tab struct{ user, name string }
 
 // look is what a tab shows.
@@ -123,7 +122,6 @@ func (h *Hub) forget(organization int64, key tab) {
 	h.move(organization, one.conversation)
 }
 
-// tabsOf counts the tabs of a person.
 func (all looks) tabsOf(user string) (n int) {
 	for key := range all {
 		if key.user == user {

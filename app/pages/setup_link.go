@@ -187,7 +187,6 @@ func (v *visit) serveLink(next func() error) {
 	}
 }
 
-// loadInvitation reads the link from the database.
 func (v *visit) loadInvitation(ctx context.Context) error {
 	return v.DB.View(ctx, func(rx *storage.Rx) (err error) {
 		v.invitation, err = rx.Invitation(v.token)

@@ -258,7 +258,6 @@ func (v *visit) awaitOutcome() error {
 	return v.showOutcome()
 }
 
-// showOutcome shows whether the signup has connected the number.
 func (v *visit) showOutcome() error {
 	i := v.invitation
 	switch {

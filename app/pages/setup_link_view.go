@@ -22,7 +22,6 @@ const (
 	signupHosts   = "https://*.facebook.com https://*.facebook.net"
 )
 
-// page is the data of the template.
 type page struct {
 	Tone   string // "good", "calm", "bad" or "": which sign it shows
 	Title  string
@@ -163,7 +162,6 @@ func (v *visit) showForm(status int, entered formFields) error {
 	return v.writePage(status, p)
 }
 
-// showWorking shows that the number is being connected.
 func (v *visit) showWorking() error {
 	p := v.linkPage("Connecting your number", "This takes a few seconds. You can leave this page open.")
 	p.Spinner, p.Refresh = true, OnboardPath+v.token
@@ -260,5 +258,4 @@ func (v *visit) redirect(target string) error {
 	return nil
 }
 
-// notInHeader is what must not be in a header.
 var notInHeader = regexp.MustCompile(`[^!-~]`)

@@ -21,7 +21,6 @@ func (s *Server) getApp(c *call) (any, error) {
 	return project(node, c, "id", "name", "link", "category"), nil
 }
 
-// requireAppToken refuses tokens that are not the app's own.
 func (c *call) requireAppToken() error {
 	if !c.token.app {
 		return badRequest(15, 0, "(#15) This method must be called with an app access_token.")

@@ -80,10 +80,8 @@ func (st *stagedFile) fill(f *os.File, r io.Reader, limit int64) error {
 // discard deletes the bytes, unless they were kept.
 func (st *stagedFile) discard() { os.Remove(st.path) }
 
-// keep stores the bytes of a file under an id.
 func (b *blobs) keep(st *stagedFile, id string) error { return os.Rename(st.path, b.file(id)) }
 
-// open returns the bytes of an id.
 func (b *blobs) open(id string) (*os.File, error) { return os.Open(b.file(id)) }
 
 func (b *blobs) remove(id string) { os.Remove(b.file(id)) }

@@ -48,7 +48,6 @@ type callLog struct {
 	kept map[string][]callRecord
 }
 
-// clear drops all calls.
 func (l *callLog) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,7 +66,6 @@ func (l *callLog) add(r callRecord) callRecord {
 	return r
 }
 
-// list copies the calls of some directions.
 func (l *callLog) list(directions ...string) (all []callRecord) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +87,6 @@ func (s *Server) recordCall(r callRecord, began time.Time, failure error) {
 	s.publish("call", func() any { return r.withoutSecrets() })
 }
 
-// record is a call of the app for the log.
 func (c *call) record() callRecord {
 	r := callRecord{
 		Direction: callAsked, Method: c.r.Method, Path: c.r.URL.RequestURI(), ContentType: c.r.Header.Get("Content-Type"),

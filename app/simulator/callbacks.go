@@ -42,7 +42,6 @@ func (s *Server) post(target, account string, batch []*change) error {
 	return err
 }
 
-// payload is the body of a callback.
 type payload struct {
 	Object string  `json:"object"`
 	Entry  []entry `json:"entry"`
@@ -77,7 +76,6 @@ func envelope(account string, batch []*change) ([]byte, error) {
 	return appendASCII(make([]byte, 0, len(body)+len(body)/8), body), err
 }
 
-// deliver signs bytes and posts them.
 func (s *Server) deliver(ctx context.Context, target string, body []byte) (status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
 	if err != nil {

@@ -48,7 +48,6 @@ func (s *Server) controlMoveClock(c *controlCall) (any, error) {
 
 const day = 24 * time.Hour
 
-// advance reads by how much the clock is to be moved.
 func (c *controlCall) advance() (time.Duration, error) {
 	text, isText := c.in["advance"].(string)
 	by, err := parseSpan(text)

@@ -33,7 +33,6 @@ const (
 	codeTooManyCalls     = 80007
 )
 
-// sync400 and async400 shorten the table below.
 func sync400(title, details string) outcome {
 	return outcome{http.StatusBadRequest, false, title, details}
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-// controlError is a refusal of the control surface.
 type controlError struct {
 	status  int
 	message string
@@ -36,14 +35,12 @@ func badBody(err error) error {
 	return refused(http.StatusBadRequest, "The body cannot be read: "+err.Error())
 }
 
-// controlCall is one request to the control surface.
 type controlCall struct {
 	r    *http.Request
 	body []byte
 	in   object
 }
 
-// key is the variable part of the path.
 func (c *controlCall) key() string { return c.r.PathValue("id") }
 
 // decode reads the body into a struct; without a body it stays as it is.

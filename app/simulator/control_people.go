@@ -48,12 +48,10 @@ func (user *person) view(now int64) personView {
 	return v
 }
 
-// publishPerson publishes a person that was made or changed.
 func (s *Server) publishPerson(user *person) {
 	s.publish("person", func() any { return user.view(s.nowMS()) })
 }
 
-// listLimit reads the parameter limit.
 func (c *controlCall) listLimit(usual, most int) (int, error) {
 	given := c.r.URL.Query().Get("limit")
 	if given == "" {
@@ -128,7 +126,6 @@ func (s *Server) controlPatchPerson(c *controlCall) (any, error) {
 	return user.view(s.nowMS()), nil
 }
 
-// checkPerson refuses fields that a person cannot have.
 func checkPerson(in object) error {
 	for _, key := range personTexts {
 		if in.has(key) && !in.isText(key) {
@@ -150,7 +147,6 @@ func checkPerson(in object) error {
 	return nil
 }
 
-// applyPerson changes what a body names.
 func (s *Server) applyPerson(user *person, in object) {
 	if _, given := in["name"]; given {
 		user.Name = in.text("name")

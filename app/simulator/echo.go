@@ -27,7 +27,6 @@ func (s *Server) controlEcho(c *controlCall) (any, error) {
 	return createdID{m.ID}, nil
 }
 
-// recordEcho stores an echo and queues its callback.
 func (s *Server) recordEcho(numberID, to, kind string, content object) (*message, error) {
 	user := s.world.People.describe(to)
 	m := &message{ID: newWamid(user.Phone, user.BSUID), Dir: echoed, Number: numberID, Type: kind, Status: "sent"}
@@ -84,7 +83,6 @@ func (s *Server) controlRevoke(c *controlCall) (any, error) {
 	return s.queueFollowUp(c.key(), "revoke", func(m *message) object { return object{"original_message_id": m.ID} })
 }
 
-// queueFollowUp queues a message about an earlier one.
 func (s *Server) queueFollowUp(id, kind string, content func(*message) object) (any, error) {
 	m := s.messages.byID[id]
 	if m == nil {

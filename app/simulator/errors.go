@@ -59,12 +59,10 @@ func notValid(format string, args ...any) *graphError {
 	return refuseWith(codeInvalidValue, format, args...)
 }
 
-// badRequest is a refusal with status 400 and a message of its own.
 func badRequest(code, subcode int, message string) *graphError {
 	return newGraphError(http.StatusBadRequest, code, subcode, message)
 }
 
-// unauthorized is a refusal of a token.
 func unauthorized(subcode int, message string) *graphError {
 	return newGraphError(http.StatusUnauthorized, codeTokenInvalid, subcode, message)
 }

@@ -193,10 +193,8 @@ func (s *Server) controlFaults(*controlCall) (any, error) {
 	return object{"data": shown, "kinds": FaultKinds(), "endpoints": FaultEndpoints()}, nil
 }
 
-// maxFaults is how many faults may wait at the same time.
 const maxFaults = 1000
 
-// publishFaults publishes that faults were added, used up or removed.
 func (s *Server) publishFaults() {
 	s.publish("faults", func() any { return object{"count": len(s.world.Faults)} })
 }

@@ -214,7 +214,6 @@ func (s *Server) dispatch(c *call) (any, error) {
 	return s.withFaults(c, found.group, found.handle)
 }
 
-// unreadable is the error for a body that could not be read.
 func unreadable(err error) error {
 	if errors.Is(err, errTooLarge) {
 		return newGraphError(http.StatusRequestEntityTooLarge, codeInvalidParameter, 0, "(#100) The request body is too large.")
@@ -222,7 +221,6 @@ func unreadable(err error) error {
 	return badParameter("The request body could not be read: %s.", err)
 }
 
-// write encodes an answer.
 func (c *call) write(status int, view any) {
 	body, err := marshal(view)
 	if err != nil {
@@ -241,7 +239,6 @@ func (c *call) write(status int, view any) {
 	c.w.Write(body)
 }
 
-// fail writes an error in its envelope.
 func (c *call) fail(err error) {
 	e, ok := errors.AsType[*graphError](err)
 	if !ok {

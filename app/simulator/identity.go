@@ -48,7 +48,6 @@ func (s *Server) controlPreferences(c *controlCall) (any, error) {
 	return success{true}, nil
 }
 
-// personFor finds or makes the person of a number or BSUID.
 func (s *Server) personFor(party string) (*person, error) {
 	switch {
 	case bsuidPattern.MatchString(party):
@@ -119,7 +118,6 @@ func (s *Server) queueSystem(n *number, before *person, system object) {
 	s.queueUpdate(n, fieldMessages, value{Messages: []object{wire}})
 }
 
-// queueIDChange queues the update of a user's id.
 func (s *Server) queueIDChange(n *number, before, after *person) {
 	update := object{
 		"detail":    "User ID changed",

@@ -62,13 +62,11 @@ func checkInteractive(s *Server, c *call, d *draft) error {
 		"{BUTTON, LIST, CTA_URL, LOCATION_REQUEST_MESSAGE, REQUEST_CONTACT_INFO, FLOW, …} - got \"%s\".", kind)
 }
 
-// between checks a text's length in characters.
 func between(text string, low, high int) bool {
 	n := chars(text)
 	return n >= low && n <= high
 }
 
-// checkFrame checks header, body and footer.
 func (s *Server) checkFrame(d *draft, kind string, in object) error {
 	limit := maxInteractiveBody
 	if kind == "list" {

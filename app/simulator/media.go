@@ -131,7 +131,6 @@ func (s *Server) storeMedia(numberID, kind string, file *stagedFile, life time.D
 	return m, nil
 }
 
-// dropExpired deletes media that has expired.
 func (s *Server) dropExpired() {
 	maps.DeleteFunc(s.world.Media, func(id string, m *media) bool {
 		expired := m.Expires <= s.nowMS()

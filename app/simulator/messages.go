@@ -15,7 +15,6 @@ const (
 	echoed   direction = "echo" // by the business, from the phone app
 )
 
-// message is one stored message.
 type message struct {
 	ID       string          `json:"id"`
 	Dir      direction       `json:"dir"`
@@ -77,7 +76,6 @@ func (l *messageLog) add(m *message) {
 	}
 }
 
-// drop removes the messages for which a function returns true.
 func (l *messageLog) drop(matches func(*message) bool) {
 	all := l.all
 	*l = newMessageLog(l.limit)
@@ -157,7 +155,6 @@ type draft struct {
 	link    string
 }
 
-// send accepts a message or refuses it.
 func (s *Server) send(c *call) (any, error) {
 	d, err := c.readEnvelope()
 	if err != nil {

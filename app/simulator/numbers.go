@@ -14,13 +14,11 @@ const (
 	notVerified = "NOT_VERIFIED"
 )
 
-// numberStatuses is what a number's status may be.
 var numberStatuses = []string{
 	statusPending, "DELETED", "MIGRATED", "BANNED", "RESTRICTED", "RATE_LIMITED", "FLAGGED",
 	statusConnected, statusDisconnected, "UNKNOWN", "UNVERIFIED",
 }
 
-// number is a business phone number.
 type number struct {
 	ID         string   `json:"id"`
 	Order      int64    `json:"order"`
@@ -246,7 +244,6 @@ func (s *Server) AddNumber(in Number) (Number, error) {
 	return n.view(), nil
 }
 
-// ensureNumber finds or makes a number and its account.
 func (w *world) ensureNumber(in Number) (*number, error) {
 	phone := digits(in.DisplayPhoneNumber)
 	if other := w.numberOf(phone); other != nil && other.ID != in.PhoneNumberID {
@@ -285,7 +282,6 @@ func (w *world) ensureNumber(in Number) (*number, error) {
 	return n, nil
 }
 
-// numberOf finds the number with these digits.
 func (w *world) numberOf(phone string) *number {
 	for _, n := range w.Numbers {
 		if phone != "" && n.Phone == phone {

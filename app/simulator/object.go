@@ -38,7 +38,6 @@ func (o object) text(key string) string {
 	return ""
 }
 
-// isText reports whether a key holds a string.
 func (o object) isText(key string) bool {
 	_, ok := o[key].(string)
 	return ok
@@ -118,7 +117,6 @@ func decodeJSON(b []byte, v any) error {
 	return nil
 }
 
-// decodeObject decodes one JSON object.
 func decodeObject(b []byte) (o object, err error) {
 	if err := decodeJSON(b, &o); err != nil {
 		return nil, err

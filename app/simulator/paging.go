@@ -113,7 +113,6 @@ func (c *call) page(items []object) (paged, error) {
 	return view, nil
 }
 
-// pageBounds finds the bounds of the page that after or before ask for.
 func (c *call) pageBounds(items []object, limit int) (first, last int, err error) {
 	indexOf := func(key string) (int, error) {
 		id, err := base64.RawURLEncoding.DecodeString(c.params.text(key))

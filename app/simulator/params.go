@@ -109,14 +109,12 @@ func (c *call) readMultipart(parts *multipart.Reader) error {
 	}
 }
 
-// discard drops a staged file that was not kept.
 func (in *input) discard() {
 	if in != nil && in.file != nil {
 		in.file.discard()
 	}
 }
 
-// readAll reads at most limit bytes and refuses more.
 func readAll(r io.Reader, limit int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {

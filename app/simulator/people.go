@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// person is a user of WhatsApp.
 type person struct {
 	Phone      string `json:"phone,omitempty"` // as waID writes it; empty when a username hides it
 	BSUID      string `json:"bsuid"`
@@ -34,7 +33,6 @@ type formerIdentity struct {
 	Until int64  `json:"until"`
 }
 
-// maxFormer is how many former identities of a person are remembered.
 const maxFormer = 20
 
 // people holds the users, indexed by number and by id.
@@ -67,7 +65,6 @@ func (p *people) index(user *person) {
 	p.byBSUID[user.BSUID] = user
 }
 
-// find looks a person up by number or BSUID.
 func (p *people) find(party string) *person {
 	if bsuidPattern.MatchString(party) {
 		return p.byBSUID[party]

@@ -64,7 +64,6 @@ func (m *message) request() object {
 	return in
 }
 
-// phoneReaction is a reaction on a message.
 type phoneReaction struct {
 	From  string `json:"from"` // person or business
 	Emoji string `json:"emoji"`
@@ -171,7 +170,6 @@ func (m *message) view(in object) object {
 	return view
 }
 
-// publishMessage publishes a message or its new status.
 func (s *Server) publishMessage(m *message) {
 	s.publish("message", func() any {
 		view := m.view(m.request())

@@ -48,7 +48,6 @@ func (s *Server) cardOf(m *message, in object) *card {
 	return nil
 }
 
-// interactiveCard is the card of an interactive message.
 func interactiveCard(in object) *card {
 	action := in.child("action")
 	c := &card{Body: in.child("body").text("text"), Footer: in.child("footer").text("text")}

@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// profile is a number's business profile.
 type profile struct {
 	About       string   `json:"about,omitempty"`
 	Address     string   `json:"address,omitempty"`

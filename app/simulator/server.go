@@ -125,7 +125,6 @@ func (s *Server) initCredentials() {
 	s.markDirty()
 }
 
-// firstOf is the first text that is not empty.
 func firstOf(texts ...string) string { return cmp.Or(texts...) }
 
 // ServeHTTP answers a request to the provider, or to the control surface.

@@ -99,7 +99,6 @@ func (s *Settings) sinceOctober(now time.Time) bool {
 	return firstOf(s.AsOf, now.UTC().Format(time.DateOnly)) >= "2026-10-01"
 }
 
-// includeConversations reports whether statuses carry a conversation.
 func (s *Settings) includeConversations() bool {
 	major, _, _ := strings.Cut(strings.TrimPrefix(s.WebhookVersion, "v"), ".")
 	n, err := strconv.Atoi(major)

@@ -50,7 +50,6 @@ type savedKind struct {
 	restore func(json.RawMessage) error
 }
 
-// savedKinds lists all that is saved.
 func (s *Server) savedKinds() []savedKind {
 	w := &s.world
 	scheduled := slices.DeleteFunc(slices.Clone(s.timeline.events), func(e *event) bool { return e.retry != nil })
@@ -89,7 +88,6 @@ func savedAs[T any](name string, all iter.Seq[*T], add func(*T)) savedKind {
 	return kind
 }
 
-// undelivered lists the changes that the app has not accepted yet.
 func (s *Server) undelivered() (all []*change) {
 	for _, q := range s.outbox.queues {
 		all = append(all, q.waiting...)
@@ -129,7 +127,6 @@ func (s *Server) runSaver() {
 	}
 }
 
-// save writes the state to disk.
 func (s *Server) save() error {
 	if s.opt.StateFile == "" {
 		return nil

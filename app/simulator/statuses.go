@@ -92,7 +92,6 @@ func (s *Server) reportStatus(m *message, name string, code int) {
 	}
 }
 
-// statusValue builds the callback about one status of a message.
 func (s *Server) statusValue(m *message, name string, code int) value {
 	now := s.nowMS()
 	// A user who was addressed by id is reported with the number, where known.
@@ -122,7 +121,6 @@ func (s *Server) statusValue(m *message, name string, code int) value {
 	return v
 }
 
-// contactsOf describes a person in a callback.
 func contactsOf(user *person) []contact {
 	own, parent := ownAndParent(user.BSUID)
 	return []contact{{

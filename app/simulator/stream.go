@@ -30,7 +30,6 @@ type streamHub struct {
 	stop context.CancelFunc
 }
 
-// subscriber is one reader of the stream.
 type subscriber struct {
 	events chan []byte
 	missed atomic.Bool

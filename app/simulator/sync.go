@@ -89,7 +89,6 @@ var historyStatuses = map[string]string{"accepted": "pending", "failed": "error"
 // fileTypes appear as placeholders in a history.
 var fileTypes = []string{"image", "video", "audio", "document", "sticker"}
 
-// historyMessage returns a message in the form of a history update.
 func (n *number) historyMessage(m *message) object {
 	past := object{
 		"id": m.ID, "timestamp": seconds(m.At), "type": m.Type,

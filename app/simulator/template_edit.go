@@ -40,7 +40,6 @@ func (s *Server) editTemplate(c *call) (any, error) {
 	return success{true}, nil
 }
 
-// editable says whether a template may be edited now.
 func (t *template) editable(in object, now int64) error {
 	t.Edits = recent(t.Edits, now, 30*24*time.Hour)
 	lastDay := recent(slices.Clone(t.Edits), now, 24*time.Hour)

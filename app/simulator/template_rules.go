@@ -147,7 +147,6 @@ func (r *rules) components(list []object) ([]object, error) {
 	return normalized, nil
 }
 
-// checkCombination applies the rules about which components go with which.
 func (r *rules) checkCombination(seen map[string]object) error {
 	carousel, offer := seen["CAROUSEL"] != nil, seen["LIMITED_TIME_OFFER"] != nil
 

@@ -36,7 +36,6 @@ func checkTemplate(s *Server, c *call, d *draft) error {
 	return f.checkComponents(t.Components, in.objects("components"))
 }
 
-// languageOf is the language of the template that a message names.
 func languageOf(in object) string {
 	return firstOf(in.child("language").text("code"), in.text("language"))
 }
@@ -97,7 +96,6 @@ func groupByType(list []object) map[string][]object {
 	return parts
 }
 
-// firstIn is the first object of a list, or nil.
 func firstIn(list []object) object {
 	if len(list) == 0 {
 		return nil
@@ -176,7 +174,6 @@ func (f *parameterCheck) texts(where, text string, parameters []object, limit in
 	return nil
 }
 
-// parameterText is what a parameter puts into a text.
 func parameterText(where string, p object) (string, error) {
 	kind := p.text("type")
 	value, field := p.text("text"), "text value"

@@ -110,7 +110,6 @@ func (s *Server) listTemplates(c *call) (any, error) {
 	return c.page(items)
 }
 
-// matches applies the filters of a list.
 func (t *template) matches(q object) bool {
 	content := strings.ToLower(t.Name)
 	for _, comp := range t.Components {
@@ -233,7 +232,6 @@ func (s *Server) checkNewTemplate(t *template) error {
 
 func deletedKey(t *template) string { return t.Account + "/" + t.Name + "/" + t.Language }
 
-// recent removes the times that are older than a span.
 func recent(times []int64, now int64, span time.Duration) []int64 {
 	return slices.DeleteFunc(times, func(at int64) bool { return now-at >= span.Milliseconds() })
 }

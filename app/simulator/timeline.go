@@ -38,7 +38,6 @@ type timeline struct {
 	held int64
 }
 
-// take removes the next event.
 func (t *timeline) take() *event {
 	e := t.events[0]
 	t.events[0] = nil
@@ -58,7 +57,6 @@ func (s *Server) scheduleEvent(e *event) {
 	}
 }
 
-// runTimeline runs events as they fall due.
 func (s *Server) runTimeline() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()

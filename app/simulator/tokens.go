@@ -68,7 +68,6 @@ func (c *call) givenToken() string {
 	return c.r.URL.Query().Get("access_token") // the body has not been read yet
 }
 
-// authenticate finds the token and checks it.
 func (c *call) authenticate() error {
 	value := c.givenToken()
 	if value == "" {

@@ -41,7 +41,6 @@ func newWorld(nowMS func() int64) world {
 	}
 }
 
-// account is a WhatsApp business account.
 type account struct {
 	ID         string   `json:"id"`
 	Order      int64    `json:"order"`
@@ -58,7 +57,6 @@ type callback struct {
 	Token string `json:"token,omitempty"`
 }
 
-// appHook is the app's own subscription.
 type appHook struct {
 	URL    string   `json:"url"`
 	Fields []string `json:"fields,omitempty"` // none means all
@@ -98,13 +96,11 @@ func (w *world) kindOf(id string) (kind, accountID string) {
 // newID makes up an id of as many digits as the provider's.
 func newID() string { return randomDigits(15) }
 
-// order numbers a new record.
 func (w *world) order() int64 {
 	w.NextOrder++
 	return w.NextOrder
 }
 
-// inOrder lists records in the order of creation.
 func inOrder[T any](records map[string]T, order func(T) int64) []T {
 	return slices.SortedFunc(maps.Values(records), func(a, b T) int { return cmp.Compare(order(a), order(b)) })
 }

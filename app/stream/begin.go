@@ -34,7 +34,6 @@ type start struct {
 	last    int64  // the newest event there is
 }
 
-// start finds out where a stream begins.
 func (h *Hub) start(ctx context.Context, o Options) (from start, err error) {
 	err = h.db.View(ctx, func(rx *storage.Rx) error {
 		ends, err := rx.EventEnds(o.Organization)

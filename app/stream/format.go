@@ -59,7 +59,6 @@ func (e Item) appendFields(b []byte) []byte {
 	return appendLine(append(b, `,"payload":`...), e.Payload)
 }
 
-// appendText appends a text as JSON.
 func appendText(b []byte, text string) []byte {
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
 		quoted, _ := json.Marshal(text) // a text can always be written

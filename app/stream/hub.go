@@ -118,7 +118,6 @@ func (h *Hub) wake(organizations []int64, all bool) {
 	}
 }
 
-// open are the streams that are open.
 func (h *Hub) open() (all []*Stream) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -225,7 +224,6 @@ func (h *Hub) add(s *Stream) error {
 	return nil
 }
 
-// remove forgets a stream that has ended.
 func (h *Hub) remove(s *Stream) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -30,7 +30,6 @@ const (
 	replayMark = "rpl\x01"
 )
 
-// positions makes and reads positions.
 type positions struct {
 	block cipher.Block
 	epoch string
@@ -41,7 +40,6 @@ func newPositions(key []byte, epoch [8]byte) (*positions, error) {
 	return &positions{block: block, epoch: string(epoch[:epochSize])}, err
 }
 
-// append appends the text of a position.
 func (p *positions) append(b []byte, at position) []byte {
 	sealed := p.appendBlock(make([]byte, 0, 2*blockSize), eventMark, at.seq)
 	if at.replay != noReplays {

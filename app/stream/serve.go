@@ -18,7 +18,6 @@ const pieceBytes = 32 << 10
 // closeTimeout is how long the end of an answer may take.
 const closeTimeout = 5 * time.Second
 
-// errEnded means that the stream has to end.
 var errEnded = errors.New("the stream has ended")
 
 // SetHeaders sets the headers of a stream, which HEAD shows too.
@@ -126,7 +125,6 @@ func (s *Stream) run(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// wakeReason is why a stream goes on.
 type wakeReason int
 
 const (
@@ -201,7 +199,6 @@ func (s *Stream) writePosition(w io.Writer, appendTo func(b []byte, position str
 	return s.write(w, appendTo(nil, s.mark(s.at)))
 }
 
-// mark is the text of a position.
 func (s *Stream) mark(at position) string {
 	return string(s.hub.positions.append(nil, at))
 }

@@ -55,7 +55,6 @@ func (g *group) wake(now time.Time) {
 	}
 }
 
-// wokenSince reports whether there was a wake since a time.
 func (g *group) wokenSince(t time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

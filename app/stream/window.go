@@ -67,7 +67,6 @@ func (s *Stream) readWindow(ctx context.Context, limit int64) (w window, err err
 	return w, err
 }
 
-// render makes the text of a window.
 func (s *Stream) render(w *window) {
 	w.sent = s.at
 	if w.gap != nil {

@@ -42,7 +42,6 @@ func All() (all []Guide) {
 	return all
 }
 
-// read reads guides by their names.
 func read(names ...string) (all []Guide) {
 	for _, name := range names {
 		content, err := files.ReadFile(name + ".md")

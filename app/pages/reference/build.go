@@ -131,7 +131,6 @@ func (b *builder) buildPage() *page {
 	return p
 }
 
-// add adds an operation to the chapter of its first tag.
 func (p *page) add(tags []*node, built operation) {
 	tag := "Other"
 	if len(tags) > 0 {

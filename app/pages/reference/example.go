@@ -67,7 +67,6 @@ const formType = "multipart/form-data"
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@+,%-]+$`)
 
-// quoteShell quotes a word for the shell, if it needs that.
 func quoteShell(s string) string {
 	if plainWord.MatchString(s) {
 		return s

@@ -20,7 +20,6 @@ type node struct {
 	json   []byte           // as it was written
 }
 
-// parse reads one JSON document.
 func parse(text []byte) (*node, error) {
 	n := new(node)
 	return n, json.Unmarshal(text, n)
@@ -76,10 +75,8 @@ func (n *node) text(path ...string) string {
 	return fmt.Sprint(at.value)
 }
 
-// is reports whether the value at a path is true.
 func (n *node) is(path ...string) bool { at := n.get(path...); return at != nil && at.value == true }
 
-// list returns the array at a path.
 func (n *node) list(path ...string) []*node {
 	if at := n.get(path...); at != nil {
 		return at.items
@@ -87,7 +84,6 @@ func (n *node) list(path ...string) []*node {
 	return nil
 }
 
-// each visits the fields of an object in order.
 func (n *node) each() iter.Seq2[string, *node] {
 	return func(yield func(string, *node) bool) {
 		if n == nil {

@@ -129,7 +129,6 @@ func (b *builder) dataObject(schema *node) (name string, list bool) {
 	return name, list
 }
 
-// examples returns the examples of a body.
 func (b *builder) examples(content *node) (all []example) {
 	if one := content.get("example"); one != nil {
 		all = append(all, newExample("example", one))
@@ -178,7 +177,6 @@ func (b *builder) calls(o operation, all []*node, content *node) (calls []exampl
 	return calls
 }
 
-// sample returns the first example value of a schema.
 func (b *builder) sample(schema *node) string {
 	at, _ := b.deref(schema)
 	if shown := at.list("examples"); len(shown) > 0 {
@@ -187,5 +185,4 @@ func (b *builder) sample(schema *node) string {
 	return at.text("example")
 }
 
-// slug makes a name that can be part of a link.
 func slug(name string) string { return strings.ReplaceAll(strings.ToLower(name), " ", "-") }

@@ -148,7 +148,6 @@ func plural(kind string) string {
 	return kind + "s"
 }
 
-// allowedValues returns the values of const and enum.
 func allowedValues(s *node) (all []string) {
 	if c := s.get("const"); c != nil {
 		all = append(all, s.text("const"))
@@ -161,7 +160,6 @@ func allowedValues(s *node) (all []string) {
 	return all
 }
 
-// describeRules returns the limits of a schema, in words.
 func describeRules(s *node) (all []template.HTML) {
 	add := func(text string) { all = append(all, renderLine(text)) }
 	between := func(least, most, unit string) {

@@ -27,7 +27,6 @@ const (
 // first again.
 func personPhone(n int64) string { return "+1555" + strconv.FormatInt(1_000_000+n%people, 10) }
 
-// history is what was stored before a measurement.
 type history struct {
 	messages int
 	first    time.Time

@@ -61,7 +61,6 @@ func (s *server) countStored() storage.PurgeCounts {
 	})
 }
 
-// waitingJobs is how many jobs wait while messages are accepted.
 const waitingJobs = 100_000
 
 // waiting compares a server with very many jobs that wait for their time with one that has

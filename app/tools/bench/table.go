@@ -11,7 +11,6 @@ type goal struct {
 	met  bool
 }
 
-// atLeast is a goal that a ratio must reach.
 func atLeast(value, limit float64) *goal {
 	return &goal{fmt.Sprintf("≥ %g", limit), value >= limit}
 }
@@ -63,7 +62,6 @@ func (t *table) addLimited(id, what string, value, limit float64, unit, detail s
 	t.add(id, what, fmt.Sprintf("%.1f%s", value, unit), atMost(value, limit, unit), detail)
 }
 
-// addRate adds the row of a series.
 func (t *table) addRate(id, what string, s *series) {
 	t.add(id, what, perSecond(s.rate), nil, s.costText())
 }
