@@ -172,8 +172,6 @@ func (v *visit) showWorking() error {
 	return v.writePage(http.StatusOK, p)
 }
 
-// showSuccess redirects to the success URL of the link, or shows that the number is
-// connected.
 func (v *visit) showSuccess() error {
 	i := v.invitation
 	if i.SuccessRedirectURL != nil {

@@ -71,8 +71,6 @@ func (s *Server) subscribeApp(c *call) (any, error) {
 	return success{true}, nil
 }
 
-// readOverride reads a callback URL that replaces the app's own, and verifies
-// it with a challenge.
 func (s *Server) readOverride(c *call, given object) (callback, error) {
 	override := callback{URL: given.text("override_callback_uri"), Token: given.text("verify_token")}
 

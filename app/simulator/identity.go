@@ -98,8 +98,6 @@ func (s *Server) controlIdentity(c *controlCall) (any, error) {
 	return object{"bsuid": user.BSUID, "phone_number": displayed(user.Phone)}, nil
 }
 
-// queueIdentityChange queues the system message about a changed id, with a changed number or
-// without.
 func (s *Server) queueIdentityChange(n *number, before, after *person, moved bool) {
 	from, to, kind := before.BSUID, after.BSUID, "user_changed_user_id"
 	if moved {

@@ -44,8 +44,6 @@ type number struct {
 	Service int64  `json:"service,omitempty"` // and how many of those
 }
 
-// countService counts a service message in the month of a time, and returns how many there
-// are.
 func (n *number) countService(at int64) int64 {
 	if month := time.UnixMilli(at).UTC().Format("2006-01"); n.Month != month {
 		n.Month, n.Service = month, 0

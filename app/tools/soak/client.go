@@ -164,8 +164,6 @@ func (o *tenant) labelContact(_ context.Context, _ int) {
 	o.callAllowing(notFound, change, nil) // it may have become one with another since it was listed
 }
 
-// changeSubscriptions creates and deletes a subscription, and pauses and resumes another one
-// meanwhile.
 func (o *tenant) changeSubscriptions(ctx context.Context, n int) {
 	passing := o.subscribe(o.endpointName(fmt.Sprint("passing-", n)), `["message.received","message.status"]`)
 	o.setStatus(o.hooks[hookPaused], "paused")

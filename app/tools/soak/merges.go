@@ -52,8 +52,6 @@ func (o *tenant) mergePerson(_ context.Context, n int) {
 	o.trial.count("fault: people merged during calls")
 }
 
-// writeToBoth sends two messages to each of two recipients at the same time, and returns
-// the ids of the messages.
 func (o *tenant) writeToBoth(recipients ...recipient) []string {
 	recipients = append(recipients, recipients...)
 	ids := make([]string, len(recipients))
