@@ -32,11 +32,12 @@ func (f *Filters) Refuse(name, rule string) {
 	}
 }
 
-// checked reads a value that, if it is given, must keep to a rule.
-func (f *Filters) checked(name, rule string, isValid func(string) bool) string {
+// checked reads a value that, if it is given, must keep to a rule, whose text is only made for one
+// that does not.
+func (f *Filters) checked(name string, isValid func(string) bool, rule func() string) string {
 	value := f.Values.Get(name)
 	if f.Values.Has(name) && !isValid(value) {
-		f.Refuse(name, rule)
+		f.Refuse(name, rule())
 	}
 	return value
 }
@@ -44,16 +45,19 @@ func (f *Filters) checked(name, rule string, isValid func(string) bool) string {
 // ID reads an id of the right form. An id that does not exist is no error: it matches
 // nothing.
 func (f *Filters) ID(name, prefix string) string {
-	return f.checked(name, "must be an id that starts with "+prefix, func(id string) bool { return storage.ValidID(prefix, id) })
+	isID := func(id string) bool { return storage.ValidID(prefix, id) }
+	return f.checked(name, isID, func() string { return "must be an id that starts with " + prefix })
 }
 
 // UserID reads the id of a user, which has no prefix. The rule ends with what else is taken.
 func (f *Filters) UserID(name, also string) string {
-	return f.checked(name, "must be the id of a user"+also, func(id string) bool { return storage.ValidID("", id) })
+	isID := func(id string) bool { return storage.ValidID("", id) }
+	return f.checked(name, isID, func() string { return "must be the id of a user" + also })
 }
 
 func (f *Filters) OneOf(name string, allowed ...string) string {
-	return f.checked(name, "must be one of "+strings.Join(allowed, ", "), func(word string) bool { return slices.Contains(allowed, word) })
+	isAllowed := func(word string) bool { return slices.Contains(allowed, word) }
+	return f.checked(name, isAllowed, func() string { return "must be one of " + strings.Join(allowed, ", ") })
 }
 
 // SomeOf reads a comma-separated list of values, each once.
@@ -73,11 +77,12 @@ func (f *Filters) SomeOf(name string, allowed ...string) (chosen []string) {
 }
 
 func (f *Filters) Text(name string, longest int) string {
-	return f.checked(name, LengthRule(1, longest), func(text string) bool { return Between(text, 1, longest) })
+	fits := func(text string) bool { return Between(text, 1, longest) }
+	return f.checked(name, fits, func() string { return LengthRule(1, longest) })
 }
 
 func (f *Filters) Matching(name string, pattern *regexp.Regexp, rule string) string {
-	return f.checked(name, rule, pattern.MatchString)
+	return f.checked(name, pattern.MatchString, func() string { return rule })
 }
 
 // Phone reads a number in E.164 under the first of some names that is given. A + that
