@@ -9,6 +9,7 @@ import (
 	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/event"
+	"confab/jobs/provider"
 	"confab/storage"
 )
 
@@ -56,10 +57,7 @@ func (t *tracer) addOrigin() error {
 	}
 
 	t.add(TraceEntry{Kind: TraceStored, At: m.CreatedAt}, storedBody(m))
-	if err := t.findBroadcast(); err != nil {
-		return err
-	}
-	return t.findSender()
+	return cmp.Or(t.findBroadcast(), t.findSender())
 }
 
 // findBroadcast finds which broadcast made the message.
@@ -182,7 +180,7 @@ func (t *tracer) addCause(e storage.EventItem) {
 	case e.Type == event.TypeMessageStatus:
 		report := readStatus(e.Payload)
 		change := t.move(report.Status)
-		change.ProviderAt, change.Error = report.at(), report.failure()
+		change.ProviderAt, change.Error = storage.At(time.Unix(int64(report.Timestamp), 0)), failureOf(report)
 
 		entry := TraceEntry{Kind: TraceCallback, At: e.CreatedAt, Status: change, Failed: change.To == storage.MessageFailed}
 		if e.EventID == t.message.ID { // the provider knows nothing of it
@@ -243,59 +241,34 @@ func (t *tracer) addDelivery(d storage.TracedDelivery) error {
 	return nil
 }
 
-// statusReport is what the event of a status says of it.
-type statusReport struct {
-	Status    string `json:"status"`
-	Timestamp string `json:"timestamp"`
-	Errors    []struct {
-		Code    json.Number `json:"code"`
-		Title   string      `json:"title"`
-		Message string      `json:"message"`
-		Data    struct {
-			Details string `json:"details"`
-		} `json:"error_data"`
-	} `json:"errors"`
-}
-
-// readStatus reads the payload of message.status, which has one status in it.
-func readStatus(payload []byte) (report statusReport) {
+// readStatus reads the payload of message.status, which has one status in it. One that cannot be
+// read is empty: the payload itself is shown beside it.
+func readStatus(payload []byte) (status provider.Status) {
 	var envelope struct {
 		Entry []struct {
 			Changes []struct {
-				Value struct {
-					Statuses []statusReport `json:"statuses"`
-				} `json:"value"`
+				Value provider.Value `json:"value"`
 			} `json:"changes"`
 		} `json:"entry"`
 	}
-
-	// A field that cannot be read stays empty: the payload itself is shown beside it.
 	_ = json.Unmarshal(payload, &envelope)
 	for _, entry := range envelope.Entry {
 		for _, change := range entry.Changes {
-			for _, status := range change.Value.Statuses {
-				return status
+			for _, raw := range change.Value.Statuses {
+				status, _ = provider.Read[provider.Status](raw)
 			}
 		}
 	}
-	return report
+	return status
 }
 
-// at is when the provider says that it was.
-func (r statusReport) at() storage.Time {
-	seconds, err := strconv.ParseInt(r.Timestamp, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return storage.At(time.Unix(seconds, 0))
-}
-
-func (r statusReport) failure() *tracedErrorView {
-	if len(r.Errors) == 0 {
+// failureOf is why a message failed, as the provider says.
+func failureOf(s provider.Status) *tracedErrorView {
+	if len(s.Errors) == 0 {
 		return nil
 	}
-	e := r.Errors[0]
-	return &tracedErrorView{Code: e.Code.String(), Message: cmp.Or(e.Data.Details, e.Message, e.Title)}
+	e := s.Errors[0]
+	return &tracedErrorView{Code: strconv.Itoa(e.Code), Message: cmp.Or(e.Details, e.Message, e.Title)}
 }
 
 // addRules adds what rules did because of the message, or why they did nothing.
