@@ -99,12 +99,7 @@ func (s *Server) messageETag(m storage.Message) string {
 }
 
 // createMessage handles POST /v1/:phone_number_id/messages.
-func (s *Server) createMessage(r *rest.Request) (rest.Reply, error) {
-	in := content.MessageBody{AllowHTTP: s.plainHTTP()}
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) createMessage(r *rest.Request, in content.MessageBody) (rest.Reply, error) {
 	if read, ok := in.ReadReceipt(); ok {
 		return s.markRead(r, read)
 	}

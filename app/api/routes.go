@@ -1,7 +1,9 @@
 package api
 
 import (
+	"confab/app/api/content"
 	"confab/app/api/rest"
+	"confab/app/api/template"
 	"confab/jobs"
 	"confab/jobs/event"
 )
@@ -10,6 +12,7 @@ import (
 // for it. In the console the same endpoints are below /console/api/v1, for people instead of
 // keys, who have roles instead of scopes.
 func (s *Server) Routes() []rest.Route {
+	allowHTTP := s.plainHTTP()
 	return []rest.Route{
 		rest.At("GET", "/health", s.getHealth, rest.Public, nil),
 		rest.At("GET", "/openapi.json", s.getOpenAPI, rest.Public, nil),
@@ -51,10 +54,12 @@ func (s *Server) Routes() []rest.Route {
 			Audited("number.registered", "number", "phone_number_id"),
 
 		rest.At("GET", "/webhook_subscriptions", s.listSubscriptions, rest.Read, nil),
-		rest.At("POST", "/webhook_subscriptions", s.createSubscription, rest.Webhooks|rest.Creates, nil).
+		rest.At("POST", "/webhook_subscriptions",
+			rest.WithBodyInto(newSubscription{urls: s.Fetch}, s.createSubscription), rest.Webhooks|rest.Creates, nil).
 			Audited("webhook.created", "webhook_subscription", ""),
 		rest.At("GET", "/webhook_subscriptions/:id", rest.ShowsMore(s.Server, SubscriptionIn, showSubscription), rest.Read, nil),
-		rest.At("PATCH", "/webhook_subscriptions/:id", s.updateSubscription, rest.Webhooks, rest.Exists(SubscriptionIn)).
+		rest.At("PATCH", "/webhook_subscriptions/:id",
+			rest.WithBodyInto(subscriptionChanges{urls: s.Fetch}, s.updateSubscription), rest.Webhooks, rest.Exists(SubscriptionIn)).
 			Audited("webhook.updated", "webhook_subscription", "id"),
 		rest.At("DELETE", "/webhook_subscriptions/:id", s.deleteSubscription, rest.Webhooks, nil).
 			Audited("webhook.deleted", "webhook_subscription", "id"),
@@ -96,13 +101,14 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("DELETE", "/customers/:id",
 			s.archiveCustomer, rest.Platform|rest.Customers, nil).Audited("customer.archived", "customer", "id"),
 		rest.At("GET", "/customers/:id/setup_links", s.listSetupLinks, rest.Read|rest.Customers, rest.Exists(CustomerIn)),
-		rest.At("POST", "/customers/:id/setup_links",
-			s.createSetupLink, rest.Platform|rest.Creates|rest.Customers, rest.Exists(CustomerIn)).
+		rest.At("POST", "/customers/:id/setup_links", rest.WithBodyInto(newSetupLink{allowHTTP: allowHTTP}, s.createSetupLink),
+			rest.Platform|rest.Creates|rest.Customers, rest.Exists(CustomerIn)).
 			Audited("setup_link.created", "setup_link", ""),
 		rest.At("GET", "/customers/:id/setup_links/:setup_link_id",
 			rest.Shows(s.Server, setupLinkIn, s.viewSetupLink), rest.Read|rest.Customers, nil),
 		rest.At("PATCH", "/customers/:id/setup_links/:setup_link_id",
-			s.updateSetupLink, rest.Platform|rest.Customers, rest.Exists(activeSetupLinkIn)).
+			rest.WithBodyInto(setupLinkChanges{allowHTTP: allowHTTP}, s.updateSetupLink),
+			rest.Platform|rest.Customers, rest.Exists(activeSetupLinkIn)).
 			Audited("setup_link.updated", "setup_link", "setup_link_id"),
 		rest.At("DELETE", "/customers/:id/setup_links/:setup_link_id", s.revokeSetupLink, rest.Platform|rest.Customers, nil).
 			Audited("setup_link.revoked", "setup_link", "setup_link_id"),
@@ -117,7 +123,8 @@ func (s *Server) Routes() []rest.Route {
 			Audited("opt_out.updated", "number", "phone_number_id"),
 
 		rest.At("GET", "/:phone_number_id/messages", s.listMessages, rest.Read|rest.Agents, nil),
-		rest.At("POST", "/:phone_number_id/messages", s.createMessage, rest.Send|rest.Agents, nil),
+		rest.At("POST", "/:phone_number_id/messages",
+			rest.WithBodyInto(content.MessageBody{AllowHTTP: allowHTTP}, s.createMessage), rest.Send|rest.Agents, nil),
 		rest.At("GET", "/:phone_number_id/messages/:id", s.getMessage, rest.Read|rest.Agents, nil),
 		rest.At("DELETE", "/:phone_number_id/messages/:id", s.cancelMessage, rest.Send|rest.Agents, nil),
 		rest.At("GET", "/:phone_number_id/messages/:id/media", s.getMessageMedia, rest.Read|rest.Agents, nil),
@@ -178,7 +185,8 @@ func (s *Server) Routes() []rest.Route {
 
 		rest.At("GET", "/:phone_number_id/templates", s.listTemplates, rest.Read|rest.Agents, nil),
 		rest.At("POST", "/:phone_number_id/templates",
-			s.createTemplate, rest.Campaigns|rest.Creates, nil).Audited("template.created", "template", ""),
+			rest.WithBodyInto(template.Draft{AllowHTTP: allowHTTP}, s.createTemplate), rest.Campaigns|rest.Creates, nil).
+			Audited("template.created", "template", ""),
 		rest.At("POST", "/:phone_number_id/templates/sync", s.syncTemplates, rest.Campaigns, nil).
 			Audited("templates.synced", "number", "phone_number_id"),
 		rest.At("GET", "/:phone_number_id/templates/:name", rest.ShowsMore(s.Server, templateIn, ShowTemplate), rest.Read|rest.Agents, nil),

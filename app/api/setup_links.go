@@ -67,12 +67,7 @@ func (l *newSetupLink) Validate() error {
 }
 
 // createSetupLink handles POST /v1/customers/:id/setup_links.
-func (s *Server) createSetupLink(r *rest.Request) (rest.Reply, error) {
-	in := newSetupLink{allowHTTP: s.plainHTTP()}
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) createSetupLink(r *rest.Request, in newSetupLink) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, CustomerIn, func(tx *storage.Tx, c storage.Customer) (rest.Reply, error) {
 		// customer.archived is the last event about a customer, so it gets no new
 		// link.
@@ -132,12 +127,7 @@ func (c *setupLinkChanges) Validate() error {
 }
 
 // updateSetupLink handles PATCH /v1/customers/:id/setup_links/:setup_link_id.
-func (s *Server) updateSetupLink(r *rest.Request) (rest.Reply, error) {
-	in := setupLinkChanges{allowHTTP: s.plainHTTP()}
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) updateSetupLink(r *rest.Request, in setupLinkChanges) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, activeSetupLinkIn, func(tx *storage.Tx, l storage.SetupLink) (rest.Reply, error) {
 		in.SuccessRedirectURL.ApplyOrNil(&l.SuccessRedirectURL)
 		in.FailureRedirectURL.ApplyOrNil(&l.FailureRedirectURL)

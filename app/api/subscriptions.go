@@ -43,12 +43,7 @@ func (s *Server) listSubscriptions(r *rest.Request) (rest.Reply, error) {
 }
 
 // createSubscription handles POST /v1/webhook_subscriptions.
-func (s *Server) createSubscription(r *rest.Request) (rest.Reply, error) {
-	in := newSubscription{urls: s.Fetch}
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) createSubscription(r *rest.Request, in newSubscription) (rest.Reply, error) {
 	if err := s.checkWebhookURL(r, *in.URL); err != nil {
 		return rest.Reply{}, err
 	}
@@ -128,12 +123,7 @@ func errDisabled() error {
 }
 
 // updateSubscription handles PATCH /v1/webhook_subscriptions/:id.
-func (s *Server) updateSubscription(r *rest.Request) (rest.Reply, error) {
-	in := subscriptionChanges{urls: s.Fetch}
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) updateSubscription(r *rest.Request, in subscriptionChanges) (rest.Reply, error) {
 	if in.URL.Set {
 		if err := s.checkWebhookURL(r, in.URL.Value); err != nil {
 			return rest.Reply{}, err

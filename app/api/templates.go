@@ -125,12 +125,7 @@ func ShowTemplate(rx *storage.Rx, t storage.Template) (rest.Reply, error) {
 }
 
 // createTemplate handles POST /v1/:phone_number_id/templates.
-func (s *Server) createTemplate(r *rest.Request) (rest.Reply, error) {
-	in := template.Draft{AllowHTTP: s.plainHTTP()}
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) createTemplate(r *rest.Request, in template.Draft) (rest.Reply, error) {
 	if err := s.checkSubmitAllowed(r, &in); err != nil {
 		return rest.Reply{}, err
 	}
@@ -167,13 +162,7 @@ func (s *Server) checkSubmitAllowed(r *rest.Request, in *template.Draft) error {
 		return storage.IgnoreNotFound(err)
 	})
 
-	if err == nil {
-		err = r.CheckBilling()
-	}
-	if err == nil {
-		err = s.CheckConnected(r)
-	}
-	return err
+	return cmp.Or(err, r.CheckBilling(), s.CheckConnected(r))
 }
 
 // TemplateDeleted is the provider's status of a deleted template.

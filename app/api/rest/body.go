@@ -105,8 +105,17 @@ func WithBody[T any, P interface {
 	*T
 	validator
 }](handle func(*Request, T) (Reply, error)) Handler {
+	var empty T
+	return WithBodyInto[T, P](empty, handle)
+}
+
+// WithBodyInto is WithBody for a body whose rules depend on what into says. It is read into a copy.
+func WithBodyInto[T any, P interface {
+	*T
+	validator
+}](into T, handle func(*Request, T) (Reply, error)) Handler {
 	return func(r *Request) (Reply, error) {
-		var in T
+		in := into
 		if err := r.Decode(P(&in)); err != nil {
 			return Reply{}, err
 		}

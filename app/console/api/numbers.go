@@ -90,11 +90,7 @@ func (s *Server) claim(ctx context.Context, n newNumber) (provisioning.NumberCla
 
 // connectNumber handles POST /console/api/numbers: a new number, or one that lost its
 // connection. The token is tried before anything is stored.
-func (s *Server) connectNumber(r *rest.Request) (rest.Reply, error) {
-	in := newNumber{madeUp: s.InventNumber != nil}
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
+func (s *Server) connectNumber(r *rest.Request, in newNumber) (rest.Reply, error) {
 	check := func(rx *storage.Rx) error { _, err := in.account(rx, r); return err }
 	if err := s.View(r, check); err != nil {
 		return rest.Reply{}, err

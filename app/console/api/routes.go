@@ -57,7 +57,8 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("PATCH", "/teams/:id", rest.WithBody(s.updateTeam), 0, rest.Exists(teamIn)).Audited("team.updated", "team", "id"),
 		rest.At("POST", "/teams", rest.WithBody(s.createTeam), rest.Creates, nil).Audited("team.created", "team", ""),
 
-		rest.At("POST", "/numbers", s.connectNumber, rest.Creates, nil).Audited("number.connected", "number", ""),
+		rest.At("POST", "/numbers", rest.WithBodyInto(newNumber{madeUp: s.InventNumber != nil}, s.connectNumber), rest.Creates, nil).
+			Audited("number.connected", "number", ""),
 		rest.At("GET", "/:phone_number_id/quality", s.getNumberQuality, rest.Agents, nil),
 		rest.At("POST", "/:phone_number_id/check", s.checkNumber, 0, nil),
 		rest.At("POST", "/:phone_number_id/disconnect", s.disconnectNumber, 0, nil).
