@@ -29,8 +29,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"net/url"
+	"sync/atomic"
 	"time"
 )
 
@@ -83,11 +85,21 @@ type Client struct {
 func New(o Options) *Client {
 	c := &Client{resolver: cmp.Or(o.Resolver, net.DefaultResolver), policy: newPolicy(o)}
 	connecting := cmp.Or(o.ConnectTimeout, connectTimeout)
-	c.base = newTransport(&dialer{
-		net:              net.Dialer{Timeout: connecting, Resolver: c.resolver, Control: c.policy.checkDial},
-		tls:              &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs, NextProtos: []string{"h2", "http/1.1"}},
-		handshakeTimeout: connecting,
-	})
+	dialer := &net.Dialer{Timeout: connecting, Resolver: c.resolver, Control: c.policy.checkDial}
+	c.base = &http.Transport{
+		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := dialer.DialContext(ctx, network, addr)
+			return conn, dialFailure(err)
+		},
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
+		TLSHandshakeTimeout:    connecting,
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true, // a small answer could decompress to a very large one
+		MaxIdleConns:           1024,
+		MaxIdleConnsPerHost:    256, // deliveries to an endpoint come in bursts
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: headerLimit,
+	}
 
 	c.http = &http.Client{
 		Transport:     &policyTransport{policy: c.policy, next: c.base},
@@ -95,22 +107,6 @@ func New(o Options) *Client {
 		CheckRedirect: limitRedirects(min(o.Redirects, MaxRedirects)),
 	}
 	return c
-}
-
-// newTransport keeps many idle connections to one host, because deliveries to an
-// endpoint come in bursts. It asks for no compression, because a small answer
-// could decompress to a very large one.
-func newTransport(d *dialer) *http.Transport {
-	return &http.Transport{
-		DialContext:            d.dial,
-		DialTLSContext:         d.dialTLS,
-		ForceAttemptHTTP2:      true,
-		DisableCompression:     true,
-		MaxIdleConns:           1024,
-		MaxIdleConnsPerHost:    256,
-		IdleConnTimeout:        90 * time.Second,
-		MaxResponseHeaderBytes: headerLimit,
-	}
 }
 
 // limitRedirects follows at most limit redirects. The transport checks each new URL.
@@ -161,9 +157,18 @@ func (t *policyTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, &failure{reason: AddressBlocked, err: err}
 	}
 
-	marked := req.Clone(req.Context())
+	// The types of the errors of package tls do not show that the handshake failed.
+	var isInsecure atomic.Bool
+	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+		TLSHandshakeDone: func(_ tls.ConnectionState, err error) { isInsecure.Store(err != nil) },
+	})
+	marked := req.Clone(ctx)
 	marked.Header.Set(Header, "1")
-	return t.next.RoundTrip(marked)
+	res, err := t.next.RoundTrip(marked)
+	if err != nil && isInsecure.Load() {
+		err = failureOf(TLSFailure, err)
+	}
+	return res, err
 }
 
 // ParseURL reads a URL and checks its scheme, host and port. It refuses
@@ -204,46 +209,4 @@ func (c *Client) CheckURL(ctx context.Context, raw string) error {
 		}
 	}
 	return nil
-}
-
-// dialer makes connections that the policy allows. It records in which stage a
-// connection failed, because the types of the errors of package tls do not show
-// that.
-type dialer struct {
-	net              net.Dialer // its Control is policy.checkDial
-	tls              *tls.Config
-	handshakeTimeout time.Duration
-}
-
-func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	conn, err := d.net.DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, dialFailure(err)
-	}
-	return conn, nil
-}
-
-func (d *dialer) dialTLS(ctx context.Context, network, addr string) (net.Conn, error) {
-	conn, err := d.dial(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		conn.Close()
-		return nil, &failure{reason: TLSFailure, err: err}
-	}
-
-	config := d.tls.Clone()
-	config.ServerName = host
-	secure := tls.Client(conn, config)
-
-	// net/http sets no limit on the handshake of a DialTLSContext.
-	ctx, cancel := context.WithTimeout(ctx, d.handshakeTimeout)
-	defer cancel()
-	if err := secure.HandshakeContext(ctx); err != nil {
-		conn.Close()
-		return nil, failureOf(TLSFailure, err)
-	}
-	return secure, nil
 }

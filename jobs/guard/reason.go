@@ -69,6 +69,9 @@ func (f *failure) Timeout() bool { return f.reason == Timeout }
 // dialFailure gives a failed connection its reason. For a blocked address it
 // drops the error of package net, whose text shows the address.
 func dialFailure(err error) error {
+	if err == nil {
+		return nil
+	}
 	if blocked, ok := errors.AsType[*BlockedError](err); ok {
 		return &failure{reason: AddressBlocked, err: blocked}
 	}
