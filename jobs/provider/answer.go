@@ -18,34 +18,18 @@ const maxWait = 24 * time.Hour
 // object, because the provider sometimes answers 200 with one.
 type answer interface {
 	fault() json.RawMessage // the error object, nil if there is none
-	check() error           // nil when all that we need is there
 }
 
-// envelope is part of every answer: the error object that it may hold. By itself it is one of which
-// nothing is needed.
+// envelope is part of every answer: the error object that it may hold.
 type envelope struct {
 	Err json.RawMessage `json:"error"`
 }
-
-func (e *envelope) check() error { return nil }
 
 func (e *envelope) fault() json.RawMessage {
 	if string(e.Err) == "null" {
 		return nil
 	}
 	return e.Err
-}
-
-type successAnswer struct {
-	envelope
-	Success *bool `json:"success"`
-}
-
-func (a *successAnswer) check() error {
-	if a.Success != nil && !*a.Success {
-		return errNoSuccess
-	}
-	return requireKey("success", a.Success != nil)
 }
 
 // requireKey is the error of an answer without a key that it should have.
@@ -70,7 +54,10 @@ func parse(rq call, status int, body []byte, out answer) *Error {
 		return rq.refusedError(status, raw)
 	}
 
-	err := out.check()
+	if rq.check == nil {
+		return nil
+	}
+	err := rq.check()
 	switch {
 	case err == nil:
 		return nil

@@ -8,21 +8,12 @@ import (
 
 // Subscribe makes our app receive an account's callbacks, without which no message arrives.
 func (c *Client) Subscribe(ctx context.Context, tok Token, wabaID string) error {
-	return c.do(ctx, tok, post("subscribe app", wabaID, "subscribed_apps", nil), new(successAnswer))
+	return c.order(ctx, tok, post("subscribe app", wabaID, "subscribed_apps", nil))
 }
 
 // Unsubscribe ends the callbacks that Subscribe began.
 func (c *Client) Unsubscribe(ctx context.Context, tok Token, wabaID string) error {
-	return c.do(ctx, tok, remove("unsubscribe app", wabaID, "subscribed_apps"), new(successAnswer))
-}
-
-type grantAnswer struct {
-	envelope
-	Token string `json:"access_token"`
-}
-
-func (a *grantAnswer) check() error {
-	return requireKey("access_token", isValidToken(NewToken(a.Token)))
+	return c.order(ctx, tok, remove("unsubscribe app", wabaID, "subscribed_apps"))
 }
 
 // ExchangeCode turns the code of a finished signup, which the provider's script
@@ -40,7 +31,11 @@ func (c *Client) ExchangeCode(ctx context.Context, code string) (Token, error) {
 	rq.secrets = secrets{code}
 	rq.query = url.Values{"client_id": {c.appID}, "client_secret": {c.secret.Reveal()}, "code": {code}}
 
-	var a grantAnswer
+	var a struct {
+		envelope
+		Token string `json:"access_token"`
+	}
+	rq.check = func() error { return requireKey("access_token", isValidToken(NewToken(a.Token))) }
 	if err := c.do(ctx, Token{}, rq, &a); err != nil {
 		return Token{}, err
 	}
@@ -56,7 +51,9 @@ func (c *Client) IsSubscribed(ctx context.Context, tok Token, wabaID string) (su
 		} `json:"whatsapp_business_api_data"`
 		CallbackURL string `json:"override_callback_uri"`
 	}]
-	if err := c.do(ctx, tok, get("list subscribed apps", wabaID, "subscribed_apps"), &a); err != nil {
+	rq := get("list subscribed apps", wabaID, "subscribed_apps")
+	rq.check = a.requireData
+	if err := c.do(ctx, tok, rq, &a); err != nil {
 		return false, "", err
 	}
 
@@ -82,6 +79,7 @@ func (c *Client) CallbackURL(ctx context.Context) (string, error) {
 		CallbackURL string `json:"callback_url"`
 		Active      bool   `json:"active"`
 	}]
+	rq.check = a.requireData
 	if err := c.do(ctx, app, rq, &a); err != nil {
 		return "", err
 	}
@@ -104,8 +102,6 @@ type debugAnswer struct {
 		} `json:"granular_scopes"`
 	} `json:"data"`
 }
-
-func (a *debugAnswer) check() error { return requireKey("data", a.Data != nil) }
 
 // TokenTargets lists the objects, such as accounts, that a token's scope was granted for.
 func (c *Client) TokenTargets(ctx context.Context, tok Token, scope string) (ids []string, err error) {
@@ -148,5 +144,7 @@ func (c *Client) debugToken(ctx context.Context, tok Token) (a debugAnswer, err 
 	rq.noProof = true
 	rq.query = url.Values{"input_token": {tok.Reveal()}}
 	rq.secrets = secrets{tok.Reveal()}
-	return a, c.do(ctx, app, rq, &a)
+	rq.check = func() error { return requireKey("data", a.Data != nil) }
+	err = c.do(ctx, app, rq, &a)
+	return a, err
 }

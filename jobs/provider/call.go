@@ -34,8 +34,9 @@ type call struct {
 	body    []byte // JSON, when not empty
 	stream  *stream
 	header  map[string]string
-	secrets secrets // besides the token
-	keep    *Answer // where the answer is kept as it came; nil if it is not
+	secrets secrets      // besides the token
+	keep    *Answer      // where the answer is kept as it came; nil if it is not
+	check   func() error // that the decoded answer has what we need; nil if nothing is
 
 	// noProof leaves out appsecret_proof: the app's own token holds the secret.
 	noProof bool
@@ -171,7 +172,7 @@ type page[T any] struct {
 	} `json:"paging"`
 }
 
-func (p *page[T]) check() error { return requireKey("data", p.Data != nil) }
+func (p *page[T]) requireData() error { return requireKey("data", p.Data != nil) }
 
 // next returns the cursor of the following page, and whether there is such a
 // page. The address in the answer is not used: our token must not go to an
@@ -201,6 +202,7 @@ func list[T any](ctx context.Context, c *Client, tok Token, rq call) ([]T, error
 	all := []T{}
 	for range maxPages {
 		var p page[T]
+		rq.check = p.requireData
 		if err := c.do(ctx, tok, rq, &p); err != nil {
 			return nil, err
 		}

@@ -131,6 +131,21 @@ func (c *Client) do(ctx context.Context, tok Token, rq call, out answer) error {
 	return c.exchange(ctx, tok, rq, out)
 }
 
+// order makes a call whose answer only says whether it was done.
+func (c *Client) order(ctx context.Context, tok Token, rq call) error {
+	var a struct {
+		envelope
+		Success *bool `json:"success"`
+	}
+	rq.check = func() error {
+		if a.Success != nil && !*a.Success {
+			return errNoSuccess
+		}
+		return requireKey("success", a.Success != nil)
+	}
+	return c.do(ctx, tok, rq, &a)
+}
+
 // exchange makes one call and reads its answer into out.
 func (c *Client) exchange(ctx context.Context, tok Token, rq call, out answer) error {
 	var trace writeTrace

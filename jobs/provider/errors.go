@@ -34,7 +34,6 @@ var (
 	errExpiredURL = errors.New("the address is no longer valid")
 	errUnreadable = errors.New("the answer cannot be read")
 	errNoApp      = errors.New("the app's id and secret are not configured")
-	errNoLookup   = errors.New("the media was not looked up")
 	errNoToken    = errors.New("no access token")
 	errStalled    = fmt.Errorf("no progress: %w", context.DeadlineExceeded)
 )

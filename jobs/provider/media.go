@@ -46,13 +46,6 @@ func (m Media) Matches(sum string) bool {
 	return err != nil || len(want) != sha256.Size || hex.EncodeToString(want) == sum
 }
 
-type uploadAnswer struct {
-	envelope
-	ID ID `json:"id"`
-}
-
-func (a *uploadAnswer) check() error { return requireKey("id", a.ID != "") }
-
 // UploadMedia stores a file at the provider for 30 days and returns its id. The answer is kept as
 // it came where keep is not nil.
 func (c *Client) UploadMedia(ctx context.Context, tok Token, phoneNumberID string, f File, keep *Answer) (string, error) {
@@ -75,7 +68,11 @@ func (c *Client) UploadMedia(ctx context.Context, tok Token, phoneNumberID strin
 		},
 	}
 
-	var a uploadAnswer
+	var a struct {
+		envelope
+		ID ID `json:"id"`
+	}
+	rq.check = func() error { return requireKey("id", a.ID != "") }
 	if err := c.exchange(ctx, tok, rq, &a); err != nil {
 		return "", err
 	}
@@ -105,16 +102,6 @@ func formParts(f File) (head, tail []byte, boundary string, err error) {
 	return b.Bytes()[:cut], b.Bytes()[cut:], w.Boundary(), nil
 }
 
-type mediaAnswer struct {
-	envelope
-	URL    string `json:"url"`
-	MIME   string `json:"mime_type"`
-	SHA256 string `json:"sha256"`
-	Size   Int    `json:"file_size"`
-}
-
-func (a *mediaAnswer) check() error { return requireKey("url", a.URL != "") }
-
 // lookupMedia finds where media can be downloaded for the next five minutes.
 // With a phoneNumberID only media of that number is found.
 func (c *Client) lookupMedia(ctx context.Context, tok Token, id, phoneNumberID string) (Media, error) {
@@ -124,7 +111,14 @@ func (c *Client) lookupMedia(ctx context.Context, tok Token, id, phoneNumberID s
 		rq.query = url.Values{"phone_number_id": {phoneNumberID}}
 	}
 
-	var a mediaAnswer
+	var a struct {
+		envelope
+		URL    string `json:"url"`
+		MIME   string `json:"mime_type"`
+		SHA256 string `json:"sha256"`
+		Size   Int    `json:"file_size"`
+	}
+	rq.check = func() error { return requireKey("url", a.URL != "") }
 	if err := c.do(ctx, tok, rq, &a); err != nil {
 		return Media{}, err
 	}
@@ -161,8 +155,6 @@ func (c *Client) FetchMedia(ctx context.Context, tok Token, id, phoneNumberID st
 func (c *Client) downloadMedia(ctx context.Context, tok Token, m Media, limit int64, w io.Writer) (mimeType string, err error) {
 	rq := call{op: "download media", reclassify: reclassifyMissing}
 	switch {
-	case m.url == nil:
-		return "", notSentError(rq.op, errNoLookup)
 	case !isValidToken(tok):
 		return "", notSentError(rq.op, errNoToken)
 	case m.Size > limit:

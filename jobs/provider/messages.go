@@ -11,20 +11,6 @@ type Sent struct {
 	WaID string // the recipient's number, which may differ from the one that we wrote
 }
 
-type sentAnswer struct {
-	envelope
-	Contacts []struct {
-		WaID string `json:"wa_id"`
-	} `json:"contacts"`
-	Messages []struct {
-		ID string `json:"id"`
-	} `json:"messages"`
-}
-
-func (a *sentAnswer) check() error {
-	return requireKey("messages[0].id", len(a.Messages) > 0 && a.Messages[0].ID != "")
-}
-
 // Send sends a message of any type. The body is in the provider's dialect, as
 // ToProvider makes it.
 //
@@ -36,7 +22,16 @@ func (c *Client) Send(ctx context.Context, tok Token, phoneNumberID string, body
 	rq := post("send message", phoneNumberID, "messages", body)
 	rq.keep = keep
 
-	var a sentAnswer
+	var a struct {
+		envelope
+		Contacts []struct {
+			WaID string `json:"wa_id"`
+		} `json:"contacts"`
+		Messages []struct {
+			ID string `json:"id"`
+		} `json:"messages"`
+	}
+	rq.check = func() error { return requireKey("messages[0].id", len(a.Messages) > 0 && a.Messages[0].ID != "") }
 	if err := c.do(ctx, tok, rq, &a); err != nil {
 		return Sent{}, err
 	}
@@ -63,5 +58,5 @@ func (c *Client) MarkRead(ctx context.Context, tok Token, phoneNumberID, message
 		return notSentError("mark read", err)
 	}
 
-	return c.do(ctx, tok, post("mark read", phoneNumberID, "messages", body), new(successAnswer))
+	return c.order(ctx, tok, post("mark read", phoneNumberID, "messages", body))
 }

@@ -26,19 +26,16 @@ type Number struct {
 // Coexists reports whether the phone app uses the number too. It must not be registered then.
 func (n Number) Coexists() bool { return n.IsOnBizApp && n.PlatformType == "CLOUD_API" }
 
-type numberAnswer struct {
-	envelope
-	Number
-}
-
-func (a *numberAnswer) check() error { return requireKey("id", a.ID != "") }
-
 // Number reads a number.
 func (c *Client) Number(ctx context.Context, tok Token, phoneNumberID string) (Number, error) {
 	rq := get("get number", phoneNumberID, "")
 	rq.query = url.Values{"fields": {numberFields}}
 
-	var a numberAnswer
+	var a struct {
+		envelope
+		Number
+	}
+	rq.check = func() error { return requireKey("id", a.ID != "") }
 	err := c.do(ctx, tok, rq, &a)
 	return a.Number, err
 }
@@ -99,5 +96,5 @@ func (c *Client) Register(ctx context.Context, tok Token, phoneNumberID, pin str
 		}
 		return usual
 	}
-	return c.do(ctx, tok, rq, new(successAnswer))
+	return c.order(ctx, tok, rq)
 }

@@ -33,18 +33,16 @@ func (c *Client) Templates(ctx context.Context, tok Token, wabaID, name string) 
 	return list[Template](ctx, c, tok, rq)
 }
 
-type templateAnswer struct {
-	envelope
-	Template
-}
-
-func (a *templateAnswer) check() error { return requireKey("id", a.ID != "") }
-
 // CreateTemplate submits a template for review. The answer holds its id, its
 // first status, and the category, which may not be the one that was asked for.
 func (c *Client) CreateTemplate(ctx context.Context, tok Token, wabaID string, body []byte) (Template, error) {
-	var a templateAnswer
-	err := c.do(ctx, tok, post("create template", wabaID, "message_templates", body), &a)
+	var a struct {
+		envelope
+		Template
+	}
+	rq := post("create template", wabaID, "message_templates", body)
+	rq.check = func() error { return requireKey("id", a.ID != "") }
+	err := c.do(ctx, tok, rq, &a)
 	return a.Template, err
 }
 
@@ -52,12 +50,12 @@ func (c *Client) CreateTemplate(ctx context.Context, tok Token, wabaID string, b
 func (c *Client) EditTemplate(ctx context.Context, tok Token, id string, body []byte) error {
 	rq := post("edit template", id, "", body)
 	rq.reclassify = reclassifyMissing
-	return c.do(ctx, tok, rq, new(successAnswer))
+	return c.order(ctx, tok, rq)
 }
 
 // DeleteTemplate deletes a template in one language.
 func (c *Client) DeleteTemplate(ctx context.Context, tok Token, wabaID, name, id string) error {
 	rq := remove("delete template", wabaID, "message_templates")
 	rq.query = url.Values{"name": {name}, "hsm_id": {id}}
-	return c.do(ctx, tok, rq, new(successAnswer))
+	return c.order(ctx, tok, rq)
 }

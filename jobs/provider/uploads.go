@@ -9,15 +9,6 @@ import (
 	"strings"
 )
 
-type sessionAnswer struct {
-	envelope
-	ID string `json:"id"`
-}
-
-func (a *sessionAnswer) check() error {
-	return requireKey("upload id", strings.HasPrefix(a.ID, "upload:"))
-}
-
 // UploadHandle uploads the example of a template's header and returns its header_handle.
 func (c *Client) UploadHandle(ctx context.Context, tok Token, f File) (string, error) {
 	// Sessions belong to the app, not to an account.
@@ -28,19 +19,16 @@ func (c *Client) UploadHandle(ctx context.Context, tok Token, f File) (string, e
 		return "", notSentError(rq.op, errNoApp)
 	}
 
-	var session sessionAnswer
+	var session struct {
+		envelope
+		ID string `json:"id"`
+	}
+	rq.check = func() error { return requireKey("upload id", strings.HasPrefix(session.ID, "upload:")) }
 	if err := c.do(ctx, tok, rq, &session); err != nil {
 		return "", err
 	}
 	return c.uploadContent(ctx, tok, session.ID, f)
 }
-
-type handleAnswer struct {
-	envelope
-	Handle string `json:"h"`
-}
-
-func (a *handleAnswer) check() error { return requireKey("h", a.Handle != "") }
 
 // uploadContent sends the content of a session and returns the handle. The session's id holds a
 // colon and often a query, with a signature that must be sent back as it is.
@@ -58,7 +46,11 @@ func (c *Client) uploadContent(ctx context.Context, tok Token, session string, f
 		open: func() io.Reader { return stall.trackSending(io.NewSectionReader(f.Content, 0, f.Size)) },
 	}
 
-	var a handleAnswer
+	var a struct {
+		envelope
+		Handle string `json:"h"`
+	}
+	rq.check = func() error { return requireKey("h", a.Handle != "") }
 	err := c.exchange(ctx, tok, rq, &a)
 	return a.Handle, err
 }
