@@ -3,6 +3,7 @@ package provider
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -74,6 +75,15 @@ func post(op, id, edge string, body []byte) call {
 
 func remove(op, id, edge string) call {
 	return call{op: op, method: http.MethodDelete, id: id, edge: edge, auth: bearer, limit: answerLimit}
+}
+
+// encode writes JSON of texts and what is made of them, which always can be encoded.
+func encode(v any) []byte {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return body
 }
 
 func (c *Client) request(ctx context.Context, tok Token, rq call) (*http.Request, error) {

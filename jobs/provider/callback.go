@@ -48,13 +48,10 @@ func ParseCallback(body []byte) ([]CallbackChange, error) {
 	}
 
 	root := findMembers(body, 0, "object", "entry")
-	if root == nil {
+	if root == nil || body[root[0].from] != '"' || string(unquote(root[0].of(body))) != theirObject {
 		return nil, fmt.Errorf("read callback: %w", ErrOtherObject)
 	}
-	object, entries := root[0], root[1]
-	if body[object.from] != '"' || string(unquote(object.of(body))) != theirObject {
-		return nil, fmt.Errorf("read callback: %w", ErrOtherObject)
-	}
+	entries := root[1]
 	if entries.empty() || body[entries.from] != '[' {
 		return nil, fmt.Errorf("read callback: %w", errNoEntries)
 	}
@@ -138,7 +135,7 @@ func (n CallbackChange) WithOneItem(list string, item json.RawMessage, people []
 			doc = append(doc, ',')
 		}
 		first = false
-		doc = append(appendText(doc, m.name), ':')
+		doc = append(append(doc, encode(m.name)...), ':')
 
 		switch m.name {
 		case list:
@@ -171,14 +168,6 @@ func appendList(doc []byte, all []json.RawMessage) []byte {
 		doc = append(doc, raw...)
 	}
 	return append(doc, ']')
-}
-
-func appendText(doc []byte, text string) []byte {
-	raw, err := json.Marshal(text)
-	if err != nil {
-		panic(err) // a string can always be encoded
-	}
-	return append(doc, raw...)
 }
 
 // span is the position of a value in a document.

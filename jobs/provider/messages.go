@@ -1,9 +1,6 @@
 package provider
 
-import (
-	"context"
-	"encoding/json"
-)
+import "context"
 
 // Sent is the provider's answer when it accepts a message, which is no delivery yet.
 type Sent struct {
@@ -52,11 +49,5 @@ func (c *Client) MarkRead(ctx context.Context, tok Token, phoneNumberID, message
 	if typing {
 		receipt["typing_indicator"] = map[string]string{"type": "text"}
 	}
-
-	body, err := json.Marshal(receipt)
-	if err != nil {
-		return notSentError("mark read", err)
-	}
-
-	return c.order(ctx, tok, post("mark read", phoneNumberID, "messages", body))
+	return c.order(ctx, tok, post("mark read", phoneNumberID, "messages", encode(receipt)))
 }

@@ -76,7 +76,7 @@ func (n *Narrowing) edit(edits []edit, body []byte, value span) []edit {
 			if tag, given := n.Tags[at]; given && stay[i] {
 				var text []byte
 				if tag != nil {
-					text = appendText(nil, *tag)
+					text = encode(*tag)
 				}
 				edits = editMember(edits, body, item.from, TagMember, text)
 			}
@@ -114,7 +114,7 @@ func DeleteMember(object json.RawMessage, key string) json.RawMessage {
 func SetMember(object json.RawMessage, key string, value json.RawMessage) json.RawMessage {
 	rest := bytes.TrimSpace(DeleteMember(object, key))
 	rest = bytes.TrimSpace(rest[1 : len(rest)-1])
-	doc := append(append(appendText([]byte("{"), key), ':'), value...)
+	doc := slices.Concat([]byte("{"), encode(key), []byte(":"), value)
 	if len(rest) > 0 {
 		doc = append(append(doc, ','), rest...)
 	}

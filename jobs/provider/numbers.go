@@ -83,12 +83,7 @@ func (c *Client) Numbers(ctx context.Context, tok Token, wabaID string) ([]Numbe
 // one, and becomes its PIN where it has none. The provider allows ten calls in
 // 72 hours.
 func (c *Client) Register(ctx context.Context, tok Token, phoneNumberID, pin string) error {
-	body, err := json.Marshal(map[string]string{"messaging_product": theirProduct, "pin": pin})
-	if err != nil {
-		return notSentError("register number", err)
-	}
-
-	rq := post("register number", phoneNumberID, "register", body)
+	rq := post("register number", phoneNumberID, "register", encode(map[string]string{"messaging_product": theirProduct, "pin": pin}))
 	rq.reclassify = func(_ Fault, usual Class) Class {
 		// That is how the provider also reports a wrong PIN, and then the account is not locked at all.
 		if usual.Code == errorcode.AccountLocked {

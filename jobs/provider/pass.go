@@ -3,7 +3,6 @@ package provider
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -88,16 +87,10 @@ func (r Refusal) Answer() Answer {
 	if r.Subcode != 0 {
 		refused["error_subcode"] = r.Subcode
 	}
-	return jsonAnswer(r.Status, map[string]any{"error": refused})
+	return Answer{r.Status, answerType, encode(map[string]any{"error": refused})}
 }
 
-func jsonAnswer(status int, content map[string]any) Answer {
-	body, err := json.Marshal(content)
-	if err != nil {
-		panic(err) // strings always encode
-	}
-	return Answer{status, "application/json; charset=UTF-8", body}
-}
+const answerType = "application/json; charset=UTF-8"
 
 // Accepted is the answer to a send whose id only a callback has told.
 func Accepted(to, id string) Answer {
@@ -108,7 +101,7 @@ func Accepted(to, id string) Answer {
 		contact["user_id"] = to
 	}
 
-	return jsonAnswer(http.StatusOK, map[string]any{
+	return Answer{http.StatusOK, answerType, encode(map[string]any{
 		"messaging_product": theirProduct, "contacts": []any{contact}, "messages": []any{map[string]string{"id": id}},
-	})
+	})}
 }
