@@ -43,17 +43,15 @@ func Narrow(body []byte, changes []CallbackChange, stays func(i int) *Narrowing)
 		}
 	}
 
-	staysEntry := make([]bool, len(entries))
+	isAnyKept := false
 	for e := range entries {
-		staysEntry[e] = slices.Contains(kept[e], true)
-		if staysEntry[e] {
-			edits = cut(edits, spans[e], kept[e])
-		}
+		isAnyKept = isAnyKept || slices.Contains(kept[e], true)
+		edits = cut(edits, spans[e], func(i int) bool { return kept[e][i] })
 	}
-	if !slices.Contains(staysEntry, true) {
+	if !isAnyKept {
 		return nil
 	}
-	return apply(body, cut(edits, entries, staysEntry))
+	return apply(body, cut(edits, entries, func(e int) bool { return slices.Contains(kept[e], true) }))
 }
 
 // edit adds what changes in the value of a change that stays.
@@ -69,11 +67,8 @@ func (n *Narrowing) edit(edits []edit, body []byte, value span) []edit {
 		}
 
 		items := elementSpans(body, lists[l])
-		stay := make([]bool, len(items))
 		for i, item := range items {
-			at := Place{name, i}
-			stay[i] = !n.Without[at]
-			if tag, given := n.Tags[at]; given && stay[i] {
+			if tag, given := n.Tags[Place{name, i}]; given {
 				var text []byte
 				if tag != nil {
 					text = encode(*tag)
@@ -81,7 +76,7 @@ func (n *Narrowing) edit(edits []edit, body []byte, value span) []edit {
 				edits = editMember(edits, body, item.from, TagMember, text)
 			}
 		}
-		edits = cut(edits, items, stay)
+		edits = cut(edits, items, func(i int) bool { return !n.Without[Place{name, i}] })
 	}
 	return edits
 }
@@ -102,7 +97,7 @@ func editMember(edits []edit, body []byte, at int, key string, with []byte) []ed
 		}
 		members, stay = append(members, span{start, value.to}), append(stay, !isIt || with != nil)
 	})
-	return cut(edits, members, stay)
+	return cut(edits, members, func(i int) bool { return stay[i] })
 }
 
 // DeleteMember returns an object without a member. The others keep their bytes.
@@ -129,14 +124,14 @@ type edit struct {
 
 // cut adds the edits that leave out the elements of a list, or the members of an object, that do
 // not stay, each with a comma. What is around the others keeps its spaces.
-func cut(edits []edit, elements []span, stay []bool) []edit {
+func cut(edits []edit, elements []span, stays func(i int) bool) []edit {
 	last := len(elements) - 1 // that stays
-	for last >= 0 && !stay[last] {
+	for last >= 0 && !stays(last) {
 		last--
 	}
 
 	for i := range last {
-		if !stay[i] {
+		if !stays(i) {
 			edits = append(edits, edit{span: span{elements[i].from, elements[i+1].from}})
 		}
 	}
@@ -195,11 +190,7 @@ func FilterList(doc []byte, key string, stays func(item []byte) bool) []byte {
 	}
 
 	items := elementSpans(doc, list)
-	stay := make([]bool, len(items))
-	for i, item := range items {
-		stay[i] = stays(item.of(doc))
-	}
-	return apply(doc, cut(nil, items, stay))
+	return apply(doc, cut(nil, items, func(i int) bool { return stays(items[i].of(doc)) }))
 }
 
 func isObject(doc []byte) bool {
