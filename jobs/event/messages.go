@@ -3,6 +3,7 @@ package event
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -233,31 +234,20 @@ func MessageFailed(s Subject, sender storage.Account, m storage.Message, at stor
 	}
 
 	phone := strings.TrimPrefix(storage.OrEmpty(sender.PhoneNumber), "+")
-	envelope, err := encode(envelopeData{
-		Object: "chat_business_account",
-		Entry: []entryData{{ID: storage.OrEmpty(sender.WABAID), Changes: []changeData{{Field: "messages", Value: valueData{
-			MessagingProduct: "chat",
-			Metadata:         metadataData{DisplayPhoneNumber: phone, PhoneNumberID: s.PhoneNumberID},
-			Statuses:         []statusData{status},
-		}}}}},
+	value, err := encode(valueData{
+		MessagingProduct: "chat",
+		Metadata:         metadataData{DisplayPhoneNumber: phone, PhoneNumberID: s.PhoneNumberID},
+		Statuses:         []statusData{status},
 	})
+
+	waba := storage.OrEmpty(sender.WABAID) // digits
+	const form = `{"object":"chat_business_account","entry":[{"id":"%s","changes":[{"field":"messages","value":%s}]}]}`
+	envelope := fmt.Appendf(nil, form, waba, value)
 	return Event{subject: s, kind: TypeMessageStatus, source: sourceProvider, eventID: m.ID, envelope: envelope}, err
 }
 
-// The provider's envelope, as far as we write it ourselves.
+// The value of a change, as far as we write it ourselves.
 type (
-	envelopeData struct {
-		Object string      `json:"object"`
-		Entry  []entryData `json:"entry"`
-	}
-	entryData struct {
-		ID      string       `json:"id"`
-		Changes []changeData `json:"changes"`
-	}
-	changeData struct {
-		Field string    `json:"field"`
-		Value valueData `json:"value"`
-	}
 	valueData struct {
 		MessagingProduct string       `json:"messaging_product"`
 		Metadata         metadataData `json:"metadata"`
