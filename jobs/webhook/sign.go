@@ -88,14 +88,14 @@ func digest(key, body []byte, prefix ...string) []byte {
 // rotated; the comparison takes constant time; and a signature older than Tolerance
 // is refused, so that no one can replay an old delivery.
 func Verify(header string, body []byte, now time.Time, secrets ...string) error {
-	t, given, err := parseSignature(header)
+	t, at, given, err := parseSignature(header)
 	if err != nil {
 		return err
 	}
 
 	matches := false
 	for _, secret := range secrets {
-		want := digest([]byte(secret), body, t.text, ".")
+		want := digest([]byte(secret), body, t, ".")
 		for _, mac := range given {
 			matches = hmac.Equal(mac, want) || matches
 		}
@@ -104,51 +104,46 @@ func Verify(header string, body []byte, now time.Time, secrets ...string) error 
 	switch {
 	case !matches:
 		return ErrMismatch
-	case now.Sub(t.at).Abs() > Tolerance:
+	case now.Sub(at).Abs() > Tolerance:
 		return ErrStale
 	}
 	return nil
 }
 
-// signatureTime is the time of a signature, parsed and as it was written and signed.
-type signatureTime struct {
-	text string
-	at   time.Time
-}
-
 // maxSegments bounds the comparisons that one header can cause.
 const maxSegments = 32
 
-// parseSignature reads t=…,v1=…[,v1=…]. Segments with other names are ignored:
-// another version of the scheme may add some.
-func parseSignature(header string) (t signatureTime, macs [][]byte, err error) {
+// parseSignature reads t=…,v1=…[,v1=…]: the time as it was written and signed, the same parsed,
+// and the signatures. Segments with other names are ignored: another version of the scheme may
+// add some.
+func parseSignature(header string) (t string, at time.Time, macs [][]byte, err error) {
 	if strings.Count(header, ",") >= maxSegments {
-		return t, nil, fmt.Errorf("%w: it has too many parts", ErrMalformed)
+		return t, at, nil, fmt.Errorf("%w: it has too many parts", ErrMalformed)
 	}
 
 	for segment := range strings.SplitSeq(header, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(segment), "=")
 		switch name {
 		case "t":
-			if t.text != "" {
-				return t, nil, fmt.Errorf("%w: it has two times", ErrMalformed)
+			if t != "" {
+				return t, at, nil, fmt.Errorf("%w: it has two times", ErrMalformed)
 			}
 			seconds, err := strconv.ParseUint(value, 10, 62)
 			if err != nil {
-				return t, nil, fmt.Errorf("%w: t is not a number of seconds", ErrMalformed)
+				return t, at, nil, fmt.Errorf("%w: t is not a number of seconds", ErrMalformed)
 			}
-			t = signatureTime{value, time.Unix(int64(seconds), 0)}
+			t, at = value, time.Unix(int64(seconds), 0)
 		case "v1":
 			mac, err := hex.DecodeString(value)
 			if err != nil || len(mac) != sha256.Size {
-				return t, nil, fmt.Errorf("%w: v1 is not 64 hexadecimal digits", ErrMalformed)
+				return t, at, nil, fmt.Errorf("%w: v1 is not 64 hexadecimal digits", ErrMalformed)
 			}
 			macs = append(macs, mac)
 		}
 	}
 
-	if t.text == "" || len(macs) == 0 {
-		return t, nil, fmt.Errorf("%w: it needs t and v1", ErrMalformed)
+	if t == "" || len(macs) == 0 {
+		return t, at, nil, fmt.Errorf("%w: it needs t and v1", ErrMalformed)
 	}
-	return t, macs, nil
+	return t, at, macs, nil
 }
