@@ -14,7 +14,6 @@ import (
 	"confab/app/api/rest"
 	"confab/app/stream"
 	"confab/jobs/guard"
-	"confab/jobs/queue"
 	"confab/storage"
 )
 
@@ -176,9 +175,9 @@ func (m *metrics) observeCommit(c storage.Commit) {
 	m.writerWait.Observe(c.Waited.Seconds())
 }
 
-func (m *metrics) observeJob(f queue.RunResult) {
-	m.jobs.WithLabelValues(f.Kind, f.Outcome).Inc()
-	m.jobTime.WithLabelValues(f.Kind).Observe(f.Took.Seconds())
+func (m *metrics) observeJob(kind, outcome string, took time.Duration) {
+	m.jobs.WithLabelValues(kind, outcome).Inc()
+	m.jobTime.WithLabelValues(kind).Observe(took.Seconds())
 }
 
 // serveMetrics serves server.metrics_listen, if it is set, to anyone who can reach it.

@@ -62,9 +62,10 @@ func TestJobsThatWaitedInSchema1RunUnderTheirNewKinds(t *testing.T) {
 	client, err := provider.New(provider.Options{BaseURL: "https://provider.test", Transport: http.NewFileTransport(http.Dir(dir))}) // knows nothing
 	is.NoErr(err)
 	workers := jobs.New(jobs.Options{DB: db, Provider: client, Files: storagetest.Files(t, dir), Log: slog.New(slog.DiscardHandler)})
-	results := make(chan queue.RunResult, 100)
+	type result struct{ kind, outcome string }
+	results := make(chan result, 100)
 	runner := queue.New(queue.Options{DB: db, Kinds: workers.Kinds(), Workers: 4, Poll: time.Hour, Grace: time.Second,
-		Log: workers.Log, OnRun: func(r queue.RunResult) { results <- r }})
+		Log: workers.Log, OnRun: func(kind, outcome string, _ time.Duration) { results <- result{kind, outcome} }})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- runner.Run(ctx) }()
@@ -76,9 +77,9 @@ func TestJobsThatWaitedInSchema1RunUnderTheirNewKinds(t *testing.T) {
 	for len(left) > 0 {
 		select {
 		case r := <-results:
-			is.Equal(r.Outcome, "done")
-			is.True(left[r.Kind]) // once each; account.check_all has run lately
-			delete(left, r.Kind)
+			is.Equal(r.outcome, "done")
+			is.True(left[r.kind]) // once each; account.check_all has run lately
+			delete(left, r.kind)
 		case <-time.After(20 * time.Second):
 			t.Fatalf("these did not run: %v", left)
 		}

@@ -214,7 +214,7 @@ func TestWhatIsLeasedWhileItsTurnComesBeginsAtOnce(t *testing.T) {
 		var began atomic.Int64
 		end, ended := make(chan struct{}), make(chan struct{}, 10)
 		pile(t, db, 4) // before there is a runner: no wake-up is left over
-		start(t, db, queue.Options{Poll: time.Hour, OnRun: func(queue.RunResult) { ended <- struct{}{} }, Kinds: []queue.Kind{{
+		start(t, db, queue.Options{Poll: time.Hour, OnRun: func(string, string, time.Duration) { ended <- struct{}{} }, Kinds: []queue.Kind{{
 			Name: "job", LeaseAhead: 4, LaneLimit: func(string) int { return 1 },
 			Preload: func(context.Context, []storage.Job) { // leased, and not in line yet
 				close(end)

@@ -147,10 +147,3 @@ func (k *Kind) shouldRetry(j storage.Job, err error) (retry bool, delay time.Dur
 	}
 	return true, Jitter(min(time.Second<<min(j.Attempt()-1, 12), maxBackoff), backoffSpread)
 }
-
-// RunResult describes one run that ended, for Options.OnRun.
-type RunResult struct {
-	Kind    string
-	Outcome string // "done", "retry", "failed", "postponed", "interrupted" or "lease_lost"
-	Took    time.Duration
-}

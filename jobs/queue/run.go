@@ -38,7 +38,7 @@ func (r *Runner) start(k *kindState, j storage.Job) {
 			outcome = r.settle(current, commit, err)
 		}
 		if r.OnRun != nil {
-			r.OnRun(RunResult{Kind: k.Name, Outcome: outcome, Took: time.Since(current.began)})
+			r.OnRun(k.Name, outcome, time.Since(current.began))
 		}
 	}()
 }

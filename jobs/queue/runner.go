@@ -27,7 +27,9 @@ type Options struct {
 	Poll    time.Duration // how often to look for jobs, should a wake-up be missed
 	Grace   time.Duration // how long to let jobs finish when stopping
 	Log     *slog.Logger
-	OnRun   func(RunResult) // called after each run, if set
+	// OnRun, if set, is called after each run. The outcome is "done", "retry", "failed", "postponed",
+	// "interrupted" or "lease_lost".
+	OnRun func(kind, outcome string, took time.Duration)
 	// Fence, if set, returns an error if no job may begin any more.
 	Fence func(context.Context) error
 }
