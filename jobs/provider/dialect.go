@@ -30,8 +30,8 @@ const (
 // ErrNotJSON means that a document to translate is not valid JSON.
 var ErrNotJSON = errors.New("not a JSON document")
 
-// ToProvider translates a document from our dialect into the provider's: the
-// product and object names, the type of reply buttons, and a template language
+// ToProvider translates a message from our dialect into the provider's: the
+// name of the product, the type of reply buttons, and a template language
 // that is a plain string. Everything else stays as it is, byte for byte, and so
 // does every text of a user, with any words in it. The result may share
 // memory with the argument.
@@ -49,35 +49,29 @@ type rule struct {
 	from, to string
 }
 
-// productPaths are the paths at which callbacks and answers name the product.
-const productPaths = `messaging_product
-error.error_data.messaging_product
-errors.*.error_data.messaging_product
-entry.*.changes.*.value.messaging_product
-entry.*.changes.*.value.errors.*.error_data.messaging_product
-entry.*.changes.*.value.messages.*.errors.*.error_data.messaging_product
-entry.*.changes.*.value.message_echoes.*.errors.*.error_data.messaging_product
-entry.*.changes.*.value.statuses.*.errors.*.error_data.messaging_product
-entry.*.changes.*.value.history.*.errors.*.error_data.messaging_product`
-
-var (
-	toProvider = compileRules(append(ruleForEach(productPaths, ourProduct, theirProduct),
-		rule{"object", ourObject, theirObject},
-		rule{"interactive.type", ourButtons, theirButtons},
-		rule{path: "template.language"}, // without from: any string becomes {"code": string}
-	))
-	fromProvider = compileRules(append(ruleForEach(productPaths, theirProduct, ourProduct),
-		rule{"object", theirObject, ourObject},
-	))
+const (
+	inValue  = "entry.*.changes.*.value."
+	inErrors = "errors.*.error_data.messaging_product"
 )
 
-func ruleForEach(paths, from, to string) []rule {
-	var rules []rule
-	for path := range strings.SplitSeq(paths, "\n") {
-		rules = append(rules, rule{path, from, to})
-	}
-	return rules
-}
+var (
+	// toProvider is for messages that are sent.
+	toProvider = compileRules(
+		rule{"messaging_product", ourProduct, theirProduct},
+		rule{"interactive.type", ourButtons, theirButtons},
+		rule{path: "template.language"}, // without from: any string becomes {"code": string}
+	)
+	// fromProvider is for callbacks.
+	fromProvider = compileRules(
+		rule{"object", theirObject, ourObject},
+		rule{inValue + "messaging_product", theirProduct, ourProduct},
+		rule{inValue + inErrors, theirProduct, ourProduct},
+		rule{inValue + "messages.*." + inErrors, theirProduct, ourProduct},
+		rule{inValue + "message_echoes.*." + inErrors, theirProduct, ourProduct},
+		rule{inValue + "statuses.*." + inErrors, theirProduct, ourProduct},
+		rule{inValue + "history.*." + inErrors, theirProduct, ourProduct},
+	)
+)
 
 // node is one step of the paths of all rules. A key that no node names is skipped unread.
 type node struct {
@@ -87,7 +81,7 @@ type node struct {
 }
 
 // compileRules makes one tree of the paths of all rules.
-func compileRules(rules []rule) *node {
+func compileRules(rules ...rule) *node {
 	root := &node{keys: map[string]*node{}}
 	for _, r := range rules {
 		at := root

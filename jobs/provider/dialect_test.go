@@ -24,8 +24,6 @@ func TestOurDialectBecomesTheProviders(t *testing.T) {
 		{"template", `{"template":{"name":"x","language":"en_US","components":[]}}`, `{"template":{"name":"x","language":{"code":"en_US"},"components":[]}}`},
 		{"template with an object", `{"template":{"language":{"code":"en_US","policy":"deterministic"}}}`, `{"template":{"language":{"code":"en_US","policy":"deterministic"}}}`},
 		{"language of something else", `{"language":"en_US","text":{"language":"en"}}`, `{"language":"en_US","text":{"language":"en"}}`},
-		{"envelope", `{"object":"chat_business_account","entry":[{"changes":[{"value":{"messaging_product":"chat"}}]}]}`,
-			`{"object":"whatsapp_business_account","entry":[{"changes":[{"value":{"messaging_product":"whatsapp"}}]}]}`},
 		{"words of a user", `{"messaging_product":"chat","text":{"body":"chat","messaging_product":"chat","object":"chat_business_account"}}`,
 			`{"messaging_product":"whatsapp","text":{"body":"chat","messaging_product":"chat","object":"chat_business_account"}}`},
 		{"data of a flow", `{"interactive":{"type":"flow","action":{"parameters":{"flow_action_payload":{"data":{"messaging_product":"chat","interactive":{"type":"reply_buttons"}}}}}}}`,
@@ -59,9 +57,6 @@ func TestTheProvidersDialectBecomesOurs(t *testing.T) {
 		{"history", value(`{"messaging_product":"PRODUCT","history":[{"errors":` + fault("PRODUCT") + `}]}`)},
 		{"template review", value(`{"event":"APPROVED","message_template_id":594425479261596,"message_template_name":"whatsapp"}`)},
 		{"several entries", `{"object":"OBJECT","entry":[{"changes":[{"value":{"messaging_product":"PRODUCT"}},{"value":{"messaging_product":"PRODUCT"}}]},{"changes":[{"value":{"messaging_product":"PRODUCT"}}]}]}`},
-		{"acceptance", `{"messaging_product":"PRODUCT","contacts":[{"input":"whatsapp"}],"messages":[{"id":"whatsapp"}]}`},
-		{"refusal", `{"error":{"message":"whatsapp","error_data":{"messaging_product":"PRODUCT","details":"whatsapp"}}}`},
-		{"one status", `{"status":"failed","errors":` + fault("PRODUCT") + `}`},
 		{"oddly written", "\n{ \"object\" :\t\"OBJECT\" , \"n\":[1.50,1e5,-0.0,12345678901234567890,true,null,\"\\u00e9\\/\"] ,\"z\":{},\"a\":[ ] }\r\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -72,9 +67,6 @@ func TestTheProvidersDialectBecomesOurs(t *testing.T) {
 			got, err := translate([]byte(theirs), fromProvider)
 			is.NoErr(err)
 			is.Equal(string(got), ours)
-			back, err := ToProvider(got)
-			is.NoErr(err)
-			is.Equal(string(back), theirs) // and back again
 		})
 	}
 }
