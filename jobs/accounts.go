@@ -172,7 +172,7 @@ func (w *Workers) purgeAccount(ctx context.Context, job storage.Job, args remove
 		}
 		return walk(ctx, b, find, (*storage.Tx).PurgeRawCallbacks)
 	}
-	media := func() error { return w.purgeMedia(ctx, b, t) }
+	media := func() error { return w.purgeMedia(ctx, t) }
 	bodies := func() error { return DeleteLoggedBodies(ctx, w.DB, t.ID) }
 
 	for _, step := range []func() error{
@@ -189,38 +189,27 @@ func (w *Workers) purgeAccount(ctx context.Context, job storage.Job, args remove
 
 // purgeMedia deletes an account's media. The files that no other account uses are
 // removed after each step, so that they do not take the writer's time.
-func (w *Workers) purgeMedia(ctx context.Context, b *batchWriter, t storage.Tombstone) error {
-	for {
-		var rows, limit int
-		var unused []storage.FileUse
-		err := b.step(ctx, func(tx *storage.Tx) error {
-			limit = b.size
-			uses, err := tx.PurgeMedia(t.ID, limit)
-			rows, unused = len(uses), nil
-
-			for _, use := range uses {
-				last, markErr := w.markUnused(tx, use.SHA256)
-				err = errors.Join(err, markErr)
-				if last {
-					unused = append(unused, use)
-				}
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-
+func (w *Workers) purgeMedia(ctx context.Context, t storage.Tombstone) error {
+	var unused []storage.FileUse
+	b := newBatchWriter(w.DB)
+	b.afterStep = func() {
 		// A file that is younger than the deleted row was stored again by somebody
 		// whose row will follow, so it stays. Rows count whole milliseconds.
 		for _, use := range unused {
-			if err := w.Files.Remove(use.SHA256, use.CreatedAt.Add(time.Millisecond).Std()); err != nil {
-				return err
+			w.removeFile(use.SHA256, use.CreatedAt.Add(time.Millisecond).Std())
+		}
+		unused = nil
+	}
+
+	return b.repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) {
+		uses, err := tx.PurgeMedia(t.ID, limit)
+		for _, use := range uses {
+			last, markErr := w.markUnused(tx, use.SHA256)
+			err = errors.Join(err, markErr)
+			if last {
+				tx.AfterCommit(func() { unused = append(unused, use) })
 			}
 		}
-
-		if rows < limit {
-			return nil
-		}
-	}
+		return int64(len(uses)), err
+	})
 }

@@ -77,12 +77,15 @@ func (w *Workers) removeUnused(tx *storage.Tx, sum string, now storage.Time) err
 	}
 
 	since := now.Add(-mediaGrace).Std()
-	tx.AfterCommit(func() {
-		if err := w.Files.Remove(sum, since); err != nil {
-			w.Log.Error("could not remove a file", "sha256", sum, "error", err)
-		}
-	})
+	tx.AfterCommit(func() { w.removeFile(sum, since) })
 	return nil
+}
+
+// removeFile removes a file that no row uses, unless it was stored again since a time.
+func (w *Workers) removeFile(sum string, since time.Time) {
+	if err := w.Files.Remove(sum, since); err != nil {
+		w.Log.Error("could not remove a file", "sha256", sum, "error", err)
+	}
 }
 
 // sweepMedia removes the files that a crash left without a row. removeUnused looks

@@ -118,9 +118,7 @@ func (w *Workers) newPurge(report func(storage.PurgeCounts)) *purge {
 		// After a crash before that, sweepMedia finds them. A new row for the same content has stored its
 		// file again: young files are left alone.
 		for _, sum := range p.unused {
-			if err := w.Files.Remove(sum, time.Now().Add(-mediaGrace)); err != nil {
-				w.Log.Error("could not remove a file", "sha256", sum, "error", err)
-			}
+			w.removeFile(sum, time.Now().Add(-mediaGrace))
 		}
 		p.unused = nil
 		if report != nil {
