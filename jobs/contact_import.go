@@ -63,10 +63,8 @@ func (w *Workers) importContacts(ctx context.Context, job storage.Job, args cont
 // how far it is, unless that is nil.
 func (w *Workers) ImportContacts(ctx context.Context, account int64, id string, report func(storage.ContactImport)) error {
 	m := &contactImport{Workers: w, batch: newBatchWriter(w.DB), report: report}
-	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		m.state, err = rx.ContactImport(account, id)
-		return err
-	})
+	var err error
+	m.state, err = storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.ContactImport, error) { return rx.ContactImport(account, id) })
 	if err != nil || m.state.Status != storage.ImportRunning {
 		return err
 	}
