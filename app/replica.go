@@ -99,12 +99,7 @@ func (m *metrics) watchReplica(r *replica.Replica) {
 	m.watch("confab_replica_backlog_bytes", "Changes that wait to be sent to the replica.",
 		func() float64 { return float64(r.Status().BacklogBytes) })
 	m.watch("confab_replica_verified_timestamp_seconds", "When a restore of the replica was last verified, 0 for never.",
-		func() float64 {
-			if at := r.Status().LastVerifiedAt; at != nil {
-				return float64(at.Std().UnixMilli()) / 1000
-			}
-			return 0
-		})
+		func() float64 { return float64(r.Status().LastVerifiedAt) / 1000 })
 }
 
 func (a *App) serveReplica(w http.ResponseWriter, _ *http.Request) {
@@ -123,9 +118,9 @@ func (a *App) replicaView() any {
 	}
 	s := a.replica.Status()
 	return struct {
-		LagSeconds     *float64      `json:"lag_seconds"`
-		BacklogBytes   int64         `json:"backlog_bytes"`
-		LastVerifiedAt *storage.Time `json:"last_verified_at"`
-		Warnings       []string      `json:"warnings"`
+		LagSeconds     *float64     `json:"lag_seconds"`
+		BacklogBytes   int64        `json:"backlog_bytes"`
+		LastVerifiedAt storage.Time `json:"last_verified_at"`
+		Warnings       []string     `json:"warnings"`
 	}{s.LagSeconds, s.BacklogBytes, s.LastVerifiedAt, append([]string{}, s.Warnings(time.Now())...)}
 }

@@ -104,8 +104,8 @@ func printReplica(cmd *cobra.Command, s replica.Status) error {
 	fmt.Fprintf(out, "Behind          %s\n", lag)
 	if !s.Standby {
 		fmt.Fprintf(out, "Waiting         %s\n", formatBytes(s.BacklogBytes))
-		fmt.Fprintf(out, "Last upload     %s\n", cmp.Or(optional("%s", s.LastUploadAt), "never"))
-		fmt.Fprintf(out, "Last verified   %s\n", cmp.Or(optional("%s", s.LastVerifiedAt), "never"))
+		fmt.Fprintf(out, "Last upload     %s\n", cmp.Or(optional("%s", storage.OrNil(s.LastUploadAt)), "never"))
+		fmt.Fprintf(out, "Last verified   %s\n", cmp.Or(optional("%s", storage.OrNil(s.LastVerifiedAt)), "never"))
 	}
 	if s.Error != "" {
 		fmt.Fprintf(out, "Last error      %s\n", printable(s.Error))

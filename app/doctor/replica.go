@@ -84,8 +84,8 @@ func replicaFigures(s replica.Status) string {
 	}
 
 	verified := "No restore of it was verified yet."
-	if s.LastVerifiedAt != nil {
-		verified = fmt.Sprintf("A restore of it was verified at %s.", *s.LastVerifiedAt)
+	if s.LastVerifiedAt != 0 {
+		verified = fmt.Sprintf("A restore of it was verified at %s.", s.LastVerifiedAt)
 	}
 	return fmt.Sprintf("%s is %.1f s behind, and %s to be sent. %s", s.URL, *s.LagSeconds,
 		count(s.BacklogBytes, "byte waits", "bytes wait"), verified)

@@ -151,7 +151,7 @@ func (s *server) await(what string, holds func(replica.Status) bool) {
 }
 
 // isSent is true when all that was committed is sent.
-func (s *server) isSent(st replica.Status) bool { return *st.LagSeconds == 0 && st.LastUploadAt != nil }
+func (s *server) isSent(st replica.Status) bool { return *st.LagSeconds == 0 && st.LastUploadAt != 0 }
 
 // restored lists what was written before a restore was possible.
 func restored(t *testing.T, place replica.Place, at time.Time) (all []string, out replica.Restored) {

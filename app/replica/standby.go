@@ -266,7 +266,7 @@ func (s *Standby) Status() Status {
 	defer s.mu.Unlock()
 	if s.follower != nil {
 		g := s.follower.generation
-		status.Generation, status.Since = g.Name, timeOrNil(storage.At(g.Since))
+		status.Generation, status.Since = g.Name, timeOf(g.Since)
 	}
 	return status
 }

@@ -21,17 +21,17 @@ const (
 
 // Status is how far a replica is.
 type Status struct {
-	URL            string        `json:"url"`
-	Standby        bool          `json:"standby,omitempty"` // how far a standby's copy is behind
-	Generation     string        `json:"generation"`
-	LagSeconds     *float64      `json:"lag_seconds"` // null if no server runs, or a standby has no copy
-	BacklogBytes   int64         `json:"backlog_bytes"`
-	LastUploadAt   *storage.Time `json:"last_upload_at"`
-	LastVerifiedAt *storage.Time `json:"last_verified_at"`
-	Error          string        `json:"error,omitempty"`
+	URL            string       `json:"url"`
+	Standby        bool         `json:"standby,omitempty"` // how far a standby's copy is behind
+	Generation     string       `json:"generation"`
+	LagSeconds     *float64     `json:"lag_seconds"` // null if no server runs, or a standby has no copy
+	BacklogBytes   int64        `json:"backlog_bytes"`
+	LastUploadAt   storage.Time `json:"last_upload_at"`
+	LastVerifiedAt storage.Time `json:"last_verified_at"`
+	Error          string       `json:"error,omitempty"`
 
 	// Since is when the generation began: before a day has passed, nobody expects a check.
-	Since *storage.Time `json:"generation_since"`
+	Since storage.Time `json:"generation_since"`
 }
 
 // Warnings says in words what somebody should look at.
@@ -44,11 +44,8 @@ func (s Status) Warnings(now time.Time) (all []string) {
 			time.Duration(*s.LagSeconds*float64(time.Second)).Round(time.Second).String()+" would be lost with this machine.")
 	}
 
-	reference := s.LastVerifiedAt
-	if reference == nil {
-		reference = s.Since
-	}
-	if reference != nil && now.Sub(reference.Std()) > VerifiedWithin {
+	reference := cmp.Or(s.LastVerifiedAt, s.Since)
+	if reference != 0 && now.Sub(reference.Std()) > VerifiedWithin {
 		all = append(all, "No restore of the replica was verified in the last 26 hours.")
 	}
 	return all
@@ -75,9 +72,9 @@ func (r *Replica) Status() Status {
 		Generation:     r.local.Name,
 		LagSeconds:     seconds(r.lag()),
 		BacklogBytes:   r.last.Backlog,
-		LastUploadAt:   timeOrNil(storage.At(r.last.UploadedAt)),
-		LastVerifiedAt: timeOrNil(verified),
-		Since:          timeOrNil(storage.At(r.local.Since)),
+		LastUploadAt:   timeOf(r.last.UploadedAt),
+		LastVerifiedAt: verified,
+		Since:          timeOf(r.local.Since),
 		Error:          cmp.Or(r.last.Error, r.problem, r.verifyProblem),
 	}
 }
@@ -88,13 +85,8 @@ func seconds(d time.Duration) *float64 {
 	return &s
 }
 
-// timeOrNil is nil for the zero time.
-func timeOrNil(t storage.Time) *storage.Time {
-	if t <= 0 {
-		return nil
-	}
-	return &t
-}
+// timeOf is 0 for the zero time.
+func timeOf(t time.Time) storage.Time { return max(0, storage.At(t)) }
 
 // lag is how much would be lost with the machine now. The caller holds mu.
 func (r *Replica) lag() time.Duration {
@@ -106,15 +98,15 @@ func (r *Replica) lag() time.Duration {
 
 // StatusOf is how far a replica is while no server runs, as far as the storage says.
 func (p Place) StatusOf(ctx context.Context, verified storage.Time) (s Status, err error) {
-	s = Status{URL: p.URL, LastVerifiedAt: timeOrNil(verified)}
+	s = Status{URL: p.URL, LastVerifiedAt: verified}
 	now, err := p.current(ctx)
 	if err != nil || now.Number == 0 {
 		return s, err
 	}
 
-	s.Generation, s.Since = now.Name, timeOrNil(storage.At(now.Since))
+	s.Generation, s.Since = now.Name, timeOf(now.Since)
 	last, err := p.lastUpload(ctx, now.Name)
-	s.LastUploadAt = timeOrNil(storage.At(last))
+	s.LastUploadAt = timeOf(last)
 	return s, err
 }
 
