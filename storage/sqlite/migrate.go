@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -219,39 +218,19 @@ type migration struct {
 }
 
 // migrationsBetween reads the migrations from version to newest, and insists on each of them.
-func migrationsBetween(files fs.FS, version, newest int) ([]migration, error) {
-	names, err := fs.Glob(files, "*.sql")
-	if err != nil {
-		return nil, err
-	}
-
-	byVersion := make(map[int]string, len(names))
-	for _, name := range names {
-		number, _, _ := strings.Cut(name, "_")
-		v, err := strconv.Atoi(number)
-		if err != nil {
-			return nil, fmt.Errorf("migration %s: its name must start with a number", name)
-		}
-		if other, taken := byVersion[v]; taken {
-			return nil, fmt.Errorf("migrations %s and %s have the same number", other, name)
-		}
-		byVersion[v] = name
-	}
-
-	var steps []migration
+func migrationsBetween(files fs.FS, version, newest int) (steps []migration, err error) {
 	for v := version + 1; v <= newest; v++ {
-		name, ok := byVersion[v]
-		if !ok {
-			return nil, fmt.Errorf("migration number %d is missing: schema %d cannot be brought to %d", v, version, newest)
+		names, err := fs.Glob(files, fmt.Sprintf("%04d_*.sql", v))
+		if err != nil || len(names) != 1 {
+			return nil, fmt.Errorf("there is not just one migration number %d: schema %d cannot be brought to %d", v, version, newest)
 		}
 
-		text, err := fs.ReadFile(files, name)
+		text, err := fs.ReadFile(files, names[0])
 		if err != nil {
 			return nil, err
 		}
-		steps = append(steps, migration{version: v, name: name, sql: string(text)})
+		steps = append(steps, migration{version: v, name: names[0], sql: string(text)})
 	}
-
 	return steps, nil
 }
 
