@@ -202,20 +202,10 @@ func (q *ListQuery) EachRange(rx *Rx, after After, fn func(after, until After) (
 }
 
 // Boundary is the key of the nth row after a key, before filters, or the end if there are fewer.
-func (q *ListQuery) Boundary(rx *Rx, after After, n int) (After, error) {
-	var row struct {
-		Key Time   `db:"key"`
-		ID  string `db:"id"`
-	}
-
-	key := q.Key
-	if key == "" {
-		key = "0"
-	}
-
+func (q *ListQuery) Boundary(rx *Rx, after After, n int) (row After, err error) {
 	where, args := q.within(after, q.End)
-	err := rx.Get(&row, `
-		SELECT `+key+` AS key, `+q.ID+` AS id
+	err = rx.Scan([]any{&row.Key, &row.ID}, `
+		SELECT `+cmp.Or(q.Key, "0")+`, `+q.ID+`
 		FROM `+q.Table+` INDEXED BY `+q.Index+`
 		WHERE `+strings.Join(where, " AND ")+`
 		ORDER BY `+q.order()+`
@@ -223,7 +213,7 @@ func (q *ListQuery) Boundary(rx *Rx, after After, n int) (After, error) {
 	if errors.Is(err, ErrNotFound) {
 		return q.End, nil
 	}
-	return After{row.Key, row.ID}, err
+	return row, err
 }
 
 // ReadRange lists up to limit rows after a key, down to another and with that.
