@@ -98,7 +98,6 @@ func (f MessageFilter) addPlaced(rx *Rx, account int64, page []Message, after, r
 func (f MessageFilter) listQuery(account int64) sqlite.ListQuery {
 	q := sqlite.ListQuery{
 		Columns: shownMessageColumns,
-		Fields:  func(row any) []any { return row.(*Message).shownFields() },
 		Table:   "messages m",
 		Index:   "messages_of_account",
 		Joins:   shownMessageJoins,
@@ -153,7 +152,7 @@ func (f MessageFilter) scheduled(rx *Rx, account int64, after After, limit int) 
 
 	row := new(Message)
 	args := append(append([]any{account, after.Key, after.ID}, q.FilterArgs...), limit)
-	return sqlite.ListPacked(&rx.Rx, row, row.shownFields(), limit, `
+	return sqlite.ListPacked(&rx.Rx, row, row.Fields(), limit, `
 		SELECT `+sqlite.Packed(shownMessageColumns)+`
 		FROM messages m INDEXED BY messages_scheduled `+shownMessageJoins+`
 		WHERE m.account_id = ? AND (m.scheduled_at, m.id) > (?, ?) AND `+strings.Join(where, " AND ")+`
@@ -179,8 +178,8 @@ var shownMessage = `
 	FROM messages m ` + shownMessageJoins + `
 	WHERE m.account_id = ? AND m.id = ?`
 
-// shownFields are where shownMessageColumns go.
-func (m *Message) shownFields() []any {
+// Fields are where shownMessageColumns go.
+func (m *Message) Fields() []any {
 	return []any{
 		&m.Number, &m.ID, &m.ConversationID, &m.ContactID, &m.Direction, &m.Type, &m.Status, &m.Source,
 		&m.ProviderID, &m.PhoneNumber, &m.Content, &m.Context, &m.MediaStatus,
@@ -194,7 +193,7 @@ func (m *Message) shownFields() []any {
 // ShownMessage finds a message of an account: no more of it than the API shows.
 func (rx *Rx) ShownMessage(account int64, id string) (Message, error) {
 	all := make([]Message, 1)
-	err := rx.ScanPacked(all[0].shownFields(), shownMessage, account, id)
+	err := rx.ScanPacked(all[0].Fields(), shownMessage, account, id)
 	if err == nil {
 		err = rx.setAccount(account, all)
 	}

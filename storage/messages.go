@@ -96,8 +96,8 @@ const messageColumns = `m.number, m.id, m.account_id, m.conversation_id, m.conta
 	a.phone_number AS account_phone, a.phone_number_id AS account_number_id,
 	f.url_token AS media_token, f.mime_type AS media_mime_type, f.size AS media_size, f.filename AS media_filename`
 
-// Fields are where messageColumns go.
-func (m *Message) Fields() []any {
+// columns are where messageColumns go.
+func (m *Message) columns() []any {
 	return []any{
 		&m.Number, &m.ID, &m.AccountID, &m.ConversationID, &m.ContactID, &m.Direction, &m.Type, &m.Status, &m.Source,
 		&m.ProviderID, &m.Recipient, &m.PhoneNumber, &m.Content, &m.Body, &m.Context, &m.MediaID, &m.MediaStatus,
@@ -116,7 +116,7 @@ const messageJoins = `JOIN contacts c ON c.id = m.contact_id JOIN accounts a ON 
 const messageTables = `messages m ` + messageJoins
 
 func (rx *Rx) message(condition string, args ...any) (m Message, err error) {
-	err = rx.Scan(m.Fields(), `
+	err = rx.Scan(m.columns(), `
 		SELECT `+messageColumns+`
 		FROM `+messageTables+`
 		WHERE `+condition, args...)

@@ -69,7 +69,7 @@ func (rx *Rx) messagesByID(q sqlite.ListQuery, ids []string, limit int) ([]Messa
 		ORDER BY m.id DESC
 		LIMIT ?`
 	args := slices.Concat(q.Args, []any{jsonList(ids)}, q.FilterArgs, []any{limit})
-	return sqlite.ListPacked(&rx.Rx, row, q.Fields(row), limit, query, args...)
+	return sqlite.ListPacked(&rx.Rx, row, row.Fields(), limit, query, args...)
 }
 
 // says is the SQL function that reports whether some texts, of which any may be NULL, say what

@@ -31,7 +31,7 @@ func (rx *Rx) TracedMessage(organization int64, id string) (m Message, owner int
 		return rx.messageOfEvent(organization, id)
 	}
 
-	err = rx.Scan(append(m.Fields(), &owner), `
+	err = rx.Scan(append(m.columns(), &owner), `
 		SELECT `+messageColumns+`, a.organization_id
 		FROM messages m INDEXED BY messages_of_account `+messageJoins+`
 		WHERE m.account_id IN (SELECT n.id FROM accounts n WHERE (?1 = 0 OR n.organization_id = ?1) AND n.deleted_at = 0)

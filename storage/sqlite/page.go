@@ -43,9 +43,6 @@ type ListQuery struct {
 	FilterArgs []any
 	End        After         // where it ends; the zero value is Last
 	ScanTime   time.Duration // how long a page is looked for; 0: as long as in any list
-	// Fields are where the columns go of a row, which is given as a pointer; nil: into all
-	// that the row hasFields, or where the names of the columns say.
-	Fields func(row any) []any
 }
 
 // ByIndex adds a condition that the index answers, if its value is given.
@@ -221,9 +218,9 @@ func ReadRange[T any](rx *Rx, q ListQuery, after, until After, limit int) ([]T, 
 	where, args := q.within(after, until)
 	where, args = append(where, q.Filters...), append(append(args, q.FilterArgs...), limit)
 
-	row := new(T)
-	columns, fields := q.Columns, q.fieldsOf(row)
-	if fields != nil {
+	row, columns := new(T), q.Columns
+	packed, isPacked := any(row).(hasFields)
+	if isPacked {
 		columns = Packed(columns)
 	}
 
@@ -233,21 +230,10 @@ func ReadRange[T any](rx *Rx, q ListQuery, after, until After, limit int) ([]T, 
 		WHERE ` + strings.Join(where, " AND ") + `
 		ORDER BY ` + q.order() + `
 		LIMIT ?`
-	if fields != nil {
-		return ListPacked(rx, row, fields, limit, query, args...)
+	if isPacked {
+		return ListPacked(rx, row, packed.Fields(), limit, query, args...)
 	}
 	return ReadRows[T](rx, query, args...)
-}
-
-// fieldsOf are where the columns of a row go, if the rows of the list are read packed.
-func (q *ListQuery) fieldsOf(row any) []any {
-	if q.Fields != nil {
-		return q.Fields(row)
-	}
-	if r, ok := row.(hasFields); ok {
-		return r.Fields()
-	}
-	return nil
 }
 
 // IDRanges walks over a table in the order of its integer keys: it hands range after range to fn, from after
