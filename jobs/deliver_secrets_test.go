@@ -33,7 +33,7 @@ func TestEveryLiveSecretSignsWhileOneReplacesAnother(t *testing.T) {
 			if first, err = tx.Secrets(w.subscription.ID); err != nil {
 				return err
 			}
-			_, newer, err = tx.InsertSecret(w.subscription.ID, time.Hour)
+			_, newer, err = tx.InsertSecret(w.subscription.ID, "", time.Hour)
 			return err
 		})
 		w.is.Equal(segments(), []string{w.secret, "2"})
@@ -41,7 +41,7 @@ func TestEveryLiveSecretSignsWhileOneReplacesAnother(t *testing.T) {
 		w.wait(2 * time.Hour)
 		w.is.Equal(segments(), []string{w.secret, "1"}) // the newer one has expired
 		w.change(func(tx *storage.Tx) (err error) {
-			_, newer, err = tx.InsertSecret(w.subscription.ID, 0)
+			_, newer, err = tx.InsertSecret(w.subscription.ID, "", 0)
 			return errors.Join(err, tx.DeleteSecret(w.subscription.ID, first[0].ID))
 		})
 		w.is.Equal(segments(), []string{"1"})
@@ -53,7 +53,7 @@ func TestEveryLiveSecretSignsWhileOneReplacesAnother(t *testing.T) {
 func TestAnExpiredSecretSignsNothingTheVeryNextMoment(t *testing.T) {
 	deliveries(t, func(w *delivering) {
 		w.change(func(tx *storage.Tx) (err error) {
-			_, _, err = tx.InsertSecret(w.subscription.ID, time.Minute)
+			_, _, err = tx.InsertSecret(w.subscription.ID, "", time.Minute)
 			return err
 		})
 		w.wait(59 * time.Second)
@@ -76,7 +76,7 @@ func TestWithoutALiveSecretNothingGoesOut(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			_, _, err = tx.InsertSecret(w.subscription.ID, time.Hour)
+			_, _, err = tx.InsertSecret(w.subscription.ID, "", time.Hour)
 			return errors.Join(err, tx.DeleteSecret(w.subscription.ID, first[0].ID))
 		})
 		w.wait(time.Hour)
@@ -89,7 +89,7 @@ func TestWithoutALiveSecretNothingGoesOut(t *testing.T) {
 
 		var secret string
 		w.change(func(tx *storage.Tx) (err error) {
-			_, secret, err = tx.InsertSecret(w.subscription.ID, 0)
+			_, secret, err = tx.InsertSecret(w.subscription.ID, "", 0)
 			return err
 		})
 		w.wait(time.Minute)

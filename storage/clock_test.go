@@ -104,7 +104,7 @@ func TestSecretsOutliveAClockThatIsAhead(t *testing.T) {
 	s, _ := storagetest.Subscribe(t, db, storagetest.Seed(t, db, "Umbrella"), "https://x.test")
 	mint := func() error {
 		return db.Update(t.Context(), func(tx *storage.Tx) error {
-			_, _, err := tx.InsertSecret(s.ID, time.Hour)
+			_, _, err := tx.InsertSecret(s.ID, "", time.Hour)
 			return err
 		})
 	}

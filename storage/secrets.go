@@ -59,14 +59,9 @@ const (
 	maxExpired  = 10
 )
 
-// InsertSecret makes another secret for a subscription, for a while or with 0 for ever.
-func (tx *Tx) InsertSecret(subscription string, life time.Duration) (Secret, string, error) {
-	return tx.InsertGivenSecret(subscription, "", life)
-}
-
-// InsertGivenSecret is InsertSecret with a secret of the client's, unless that is "". All but the last few
-// that have expired make way.
-func (tx *Tx) InsertGivenSecret(subscription, plain string, life time.Duration) (Secret, string, error) {
+// InsertSecret gives a subscription another secret, for a while or with 0 for ever: the client's own, or with ""
+// a new one. All but the last few that have expired make way.
+func (tx *Tx) InsertSecret(subscription, plain string, life time.Duration) (Secret, string, error) {
 	if plain == "" {
 		random := make([]byte, 32)
 		rand.Read(random)

@@ -156,7 +156,7 @@ func (tx *Tx) InsertSubscription(s *Subscription) (secret string, err error) {
 		tx.closeLane(deliveryLane(s.ID))
 	}
 
-	_, secret, err = tx.InsertGivenSecret(s.ID, s.FirstSecret, 0)
+	_, secret, err = tx.InsertSecret(s.ID, s.FirstSecret, 0)
 	return secret, tx.hintSubscription(err, s.ID)
 }
 

@@ -78,7 +78,7 @@ func TestExpiredSecretsSignNothing(t *testing.T) {
 		s, first := storagetest.Subscribe(t, db, storagetest.Seed(t, db, "Acme"), "https://hook.test")
 		var row storage.Secret
 		var second string
-		storagetest.Update(t, db, func(tx *storage.Tx) (err error) { row, second, err = tx.InsertSecret(s.ID, time.Hour); return err })
+		storagetest.Update(t, db, func(tx *storage.Tx) (err error) { row, second, err = tx.InsertSecret(s.ID, "", time.Hour); return err })
 		keys := func() []string {
 			return view(t, db, func(rx *storage.Rx) ([]string, error) { return rx.SigningKeys(s.ID) })
 		}
@@ -94,7 +94,7 @@ func TestExpiredSecretsSignNothing(t *testing.T) {
 		is.Equal(all[1], row) // it can still be seen and revoked
 		for _, age := range []time.Duration{29 * 24 * time.Hour, 2 * 24 * time.Hour} {
 			time.Sleep(age)
-			storagetest.Update(t, db, func(tx *storage.Tx) error { _, _, err := tx.InsertSecret(s.ID, 0); return err })
+			storagetest.Update(t, db, func(tx *storage.Tx) error { _, _, err := tx.InsertSecret(s.ID, "", 0); return err })
 			all = view(t, db, func(rx *storage.Rx) ([]storage.Secret, error) { return rx.Secrets(s.ID) })
 			is.Equal(len(all), 3) // the second new one takes the place of the one that expired a month ago
 		}
@@ -113,10 +113,10 @@ func TestOnlyAFewExpiredSecretsAreKept(t *testing.T) {
 		s, first := storagetest.Subscribe(t, db, storagetest.Seed(t, db, "Acme"), "https://hook.test")
 		var last storage.Secret
 		for range 25 {
-			storagetest.Update(t, db, func(tx *storage.Tx) (err error) { last, _, err = tx.InsertSecret(s.ID, time.Hour); return err })
+			storagetest.Update(t, db, func(tx *storage.Tx) (err error) { last, _, err = tx.InsertSecret(s.ID, "", time.Hour); return err })
 			time.Sleep(time.Hour)
 		}
-		storagetest.Update(t, db, func(tx *storage.Tx) error { _, _, err := tx.InsertSecret(s.ID, time.Hour); return err })
+		storagetest.Update(t, db, func(tx *storage.Tx) error { _, _, err := tx.InsertSecret(s.ID, "", time.Hour); return err })
 		all := view(t, db, func(rx *storage.Rx) ([]storage.Secret, error) { return rx.Secrets(s.ID) })
 		is.Equal(len(all), 1+10+1) // the first, the last ten that expired, the new one
 		is.Equal(all[10].ID, last.ID)

@@ -49,7 +49,7 @@ func (s *Server) createSecret(r *rest.Request, in newSecret) (rest.Reply, error)
 		}
 
 		life := time.Duration(*cmp.Or(in.ExpiresInHours, new(0))) * time.Hour
-		secret, plain, err := tx.InsertGivenSecret(sub.ID, storage.OrEmpty(in.Secret), life)
+		secret, plain, err := tx.InsertSecret(sub.ID, storage.OrEmpty(in.Secret), life)
 		return rest.Created(newSecretView{secret.ID, "webhook_secret", plain, secret}).WithSecret(), err
 	})
 }

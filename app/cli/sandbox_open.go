@@ -211,7 +211,7 @@ func (b *sandbox) resumeForwarding(tx *storage.Tx, s storage.Subscription) error
 	keys, err := tx.SigningKeys(s.ID)
 	if err == nil && len(keys) == 0 {
 		keys = make([]string, 1)
-		_, keys[0], err = tx.InsertSecret(s.ID, 0)
+		_, keys[0], err = tx.InsertSecret(s.ID, "", 0)
 	}
 	if err == nil {
 		b.webhookSecret = keys[0]
