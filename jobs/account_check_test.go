@@ -101,7 +101,7 @@ func TestACheckMovesAnAccountAsTheProviderStands(t *testing.T) {
 			bubble(t, func(w *world) {
 				storagetest.Update(t, w.db, func(tx *storage.Tx) error {
 					if c.restricted {
-						if err := tx.MarkRestricted(w.account.ID); err != nil {
+						if err := tx.SetRestricted(w.account.ID, true); err != nil {
 							return err
 						}
 					}
@@ -222,7 +222,7 @@ func TestACheckDoesNotUndoWhatIsNewer(t *testing.T) {
 	bubble(t, func(w *world) {
 		w.provider.answer = asked(func() *http.Response {
 			time.Sleep(time.Second)
-			storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.MarkRestricted(w.account.ID) }) // by a callback, meanwhile
+			storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.SetRestricted(w.account.ID, true) }) // by a callback, meanwhile
 			return shown("CONNECTED", "AVAILABLE")
 		}, func() *http.Response { return templates() })
 		w.start()

@@ -22,13 +22,8 @@ func (tx *Tx) MarkDegraded(account int64, reason string) error {
 	return tx.hint(err, HintAccount, Scope{Account: account}, "")
 }
 
-// MarkRestricted records that the provider restricted an account.
-func (tx *Tx) MarkRestricted(account int64) error { return tx.setRestricted(account, true) }
-
-// LiftRestriction records that the provider restricts an account no longer.
-func (tx *Tx) LiftRestriction(account int64) error { return tx.setRestricted(account, false) }
-
-func (tx *Tx) setRestricted(account int64, restricted bool) error {
+// SetRestricted records whether the provider restricts an account.
+func (tx *Tx) SetRestricted(account int64, restricted bool) error {
 	return tx.updateAccount(account, `UPDATE accounts SET restricted = ?, updated_at = ? WHERE id = ?`, restricted, tx.Order, account)
 }
 

@@ -77,8 +77,8 @@ func TestAccountsMoveAsTheyAreTold(t *testing.T) {
 	is.Equal(got.Status+" "+*got.StatusReason, "disconnected Removed.")
 	got = move(func(tx *storage.Tx) error { return tx.MarkDegraded(a.ID, "The token expired.") })
 	is.Equal(got.Status+" "+*got.StatusReason, "disconnected Removed.") // not half connected again
-	is.True(move(func(tx *storage.Tx) error { return tx.MarkRestricted(a.ID) }).Restricted)
-	is.True(!move(func(tx *storage.Tx) error { return tx.LiftRestriction(a.ID) }).Restricted)
+	is.True(move(func(tx *storage.Tx) error { return tx.SetRestricted(a.ID, true) }).Restricted)
+	is.True(!move(func(tx *storage.Tx) error { return tx.SetRestricted(a.ID, false) }).Restricted)
 	is.Equal(move(func(tx *storage.Tx) error { return tx.SetCooldown(a.ID, 7) }).CooldownUntil, storage.Time(7))
 	is.Equal(move(func(tx *storage.Tx) error { return tx.EndCooldown(a.ID, 5) }).CooldownUntil, storage.Time(7)) // a later one has begun
 	is.Equal(move(func(tx *storage.Tx) error { return tx.EndCooldown(a.ID, 7) }).CooldownUntil, storage.Time(0))

@@ -93,7 +93,7 @@ var keptChanges = map[string]struct {
 	"an account is disconnected": {func(k *kept, tx *storage.Tx) error {
 		return tx.MarkAccountStatus(k.account.ID, storage.AccountDisconnected, "")
 	}, "connected", "disconnected"},
-	"an account is restricted": {func(k *kept, tx *storage.Tx) error { return tx.MarkRestricted(k.account.ID) }, "restricted false", "restricted true"},
+	"an account is restricted": {func(k *kept, tx *storage.Tx) error { return tx.SetRestricted(k.account.ID, true) }, "restricted false", "restricted true"},
 	"an account is removed": {func(k *kept, tx *storage.Tx) error {
 		return tx.Run(`UPDATE accounts SET deleted_at = 1`)
 	}, keptAtFirst, "revoked false, suspended false, number false 0, no sender"},
@@ -145,7 +145,7 @@ func TestATransactionSeesItsOwnChange(t *testing.T) {
 	k := keep(t)
 	is.Equal(k.seen(), keptAtFirst)
 	storagetest.Update(t, k.db, func(tx *storage.Tx) error {
-		check(t, tx.MarkRestricted(k.account.ID))
+		check(t, tx.SetRestricted(k.account.ID, true))
 		s, err := tx.Sender(k.account.ID)
 		is.True(s.Restricted)
 		outside, _ := k.db.Sender(context.Background(), k.account.ID)
@@ -175,7 +175,7 @@ func TestAReaderKeepsNothingThatAChangeOvertook(t *testing.T) {
 	k := keep(t)
 	storagetest.View(t, k.db, func(rx *storage.Rx) error {
 		check(t, rx.Ping()) // the snapshot is taken
-		storagetest.Update(t, k.db, func(tx *storage.Tx) error { return tx.MarkRestricted(k.account.ID) })
+		storagetest.Update(t, k.db, func(tx *storage.Tx) error { return tx.SetRestricted(k.account.ID, true) })
 		s, err := rx.Sender(k.account.ID)
 		is.True(!s.Restricted) // as it was
 		return err

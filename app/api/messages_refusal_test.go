@@ -91,7 +91,7 @@ func refusals(t testing.TB) []refusal {
 func nothing(*fixture, storage.Account) {}
 
 func restrict(f *fixture, a storage.Account) {
-	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.MarkRestricted(a.ID) })
+	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.SetRestricted(a.ID, true) })
 }
 
 func mark(status string) func(*fixture, storage.Account) {

@@ -135,7 +135,7 @@ func accountChangeForEvent(u provider.AccountUpdate) accountChange {
 	case "DISABLED_UPDATE":
 		switch {
 		case slices.Contains(u.Ban.State, "REINSTATE"):
-			return func(tx *storage.Tx, a storage.Account) error { return tx.LiftRestriction(a.ID) }
+			return func(tx *storage.Tx, a storage.Account) error { return tx.SetRestricted(a.ID, false) }
 		case len(u.Ban.State) == 0 || slices.Contains(u.Ban.State, "DISABLE"):
 			return markRestricted
 		}
@@ -154,7 +154,7 @@ func stopsMessages(u provider.AccountUpdate) bool {
 	return len(u.Restrictions) == 0
 }
 
-func markRestricted(tx *storage.Tx, a storage.Account) error { return tx.MarkRestricted(a.ID) }
+func markRestricted(tx *storage.Tx, a storage.Account) error { return tx.SetRestricted(a.ID, true) }
 
 // enqueueCheck enqueues a job that asks the provider for the account's state. The
 // onboarding of an account does that itself.

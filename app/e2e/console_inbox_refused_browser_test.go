@@ -18,9 +18,9 @@ func (s *stage) restrict(number string, restricted bool) {
 			return err
 		}
 		if restricted {
-			return tx.MarkRestricted(a.ID)
+			return tx.SetRestricted(a.ID, true)
 		}
-		return tx.LiftRestriction(a.ID)
+		return tx.SetRestricted(a.ID, false)
 	})
 }
 

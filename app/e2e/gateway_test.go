@@ -217,7 +217,7 @@ func TestTheGatewayMapsOurRefusals(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return tx.MarkRestricted(a.ID)
+		return tx.SetRestricted(a.ID, true)
 	})
 	check(s.graph("POST", messages, graphText), 403, 131031, "account_restricted")
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {

@@ -75,7 +75,8 @@ func TestTheKapsoClientMakesEveryCallThroughTheGateway(t *testing.T) {
 	// What a refusal changes must not change what the next call is answered.
 	reset := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
-			return errors.Join(tx.MarkAccountStatus(account, storage.AccountConnected, ""), tx.LiftRestriction(account), tx.SetCooldown(account, 0))
+			return errors.Join(tx.MarkAccountStatus(account, storage.AccountConnected, ""), tx.SetRestricted(account, false),
+				tx.SetCooldown(account, 0))
 		})
 	}))
 	defer reset.Close()

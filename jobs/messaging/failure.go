@@ -121,7 +121,7 @@ func ApplyAccountEffect(tx *storage.Tx, account int64, effect provider.Effect, w
 	case provider.Disconnected:
 		return tx.MarkAccountStatus(account, storage.AccountDisconnected, why)
 	case provider.Restricted:
-		return tx.MarkRestricted(account)
+		return tx.SetRestricted(account, true)
 	case provider.Cooldown:
 		return tx.SetCooldown(account, tx.Now.Add(MaxCooldown))
 	}
