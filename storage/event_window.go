@@ -114,16 +114,11 @@ func (rx *Rx) EventEnds(organization int64) (e EventEnds, err error) {
 
 // OldestEvent is the oldest event after a number, of an organization or with 0 of all; else ErrNotFound.
 func (rx *Rx) OldestEvent(organization, after int64) (seq int64, at Time, err error) {
+	events := `events INDEXED BY events_of_organization WHERE organization_id = ?1`
 	if organization == 0 {
-		err = rx.Scan([]any{&seq, &at}, `SELECT seq, created_at FROM events WHERE seq > ? ORDER BY seq LIMIT 1`, after)
-		return seq, at, err
+		events = `events WHERE ?1 = 0`
 	}
-
-	err = rx.Scan([]any{&seq, &at}, `
-		SELECT seq, created_at FROM events INDEXED BY events_of_organization
-		WHERE organization_id = ? AND seq > ?
-		ORDER BY seq
-		LIMIT 1`, organization, after)
+	err = rx.Scan([]any{&seq, &at}, `SELECT seq, created_at FROM `+events+` AND seq > ?2 ORDER BY seq LIMIT 1`, organization, after)
 	return seq, at, err
 }
 
