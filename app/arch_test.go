@@ -77,8 +77,8 @@ var allowed = map[string][]string{
 	"storage":               {"storage/objects", "storage/search", "storage/sqlite"},
 	"storage/search":        {"storage/sqlite"},
 	"storage/sqlite":        {},
-	"storage/storageaudit":  {"storage"},
-	"storage/storagetest":   {"storage"},
+	"storage/storageaudit":  {"storage", "storage/sqlite"},
+	"storage/storagetest":   {"storage", "storage/sqlite"},
 
 	"storage/objects":             {},
 	"storage/objects/objectstest": {},

@@ -82,7 +82,7 @@ func (w *world) fill(a storage.Account) {
 // rows counts the rows of each table, but for the tables given.
 func (w *world) rows(but ...string) map[string]int {
 	w.t.Helper()
-	db := storagetest.Beside(w.t, w.dir)
+	db := storagetest.Beside(w.dir)
 	defer db.Close()
 
 	var tables []string

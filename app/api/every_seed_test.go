@@ -198,7 +198,7 @@ func (o owner) shows(t testing.TB, f *fixture) map[string]any {
 // contents are those of every table but those that each request writes to.
 func (f *fixture) contents() map[string]string {
 	f.t.Helper()
-	db := storagetest.Beside(f.t, f.dir)
+	db := storagetest.Beside(f.dir)
 	defer db.Close()
 	read := func(query string, args ...any) (rows []string) {
 		if err := db.Select(&rows, query, args...); err != nil {

@@ -35,7 +35,7 @@ func newTarget(f *testing.F) *target {
 	contact := served.contact(account, "+15551234567")
 	said := served.say(contact, received("wamid.known"), written("text", "sent"))
 	id := func(path, body string) string { return served.call("POST", path, body).text("data.id") }
-	t := &target{fixture: served, db: storagetest.Beside(f, served.dir), known: map[string]string{
+	t := &target{fixture: served, db: storagetest.Beside(served.dir), known: map[string]string{
 		"contacts": contact.ID, "messages": said[1].ID, "conversations": said[1].ConversationID, "templates": "promo",
 		"labels": id("/labels", `{"name":"known"}`), "customers": id("/customers", `{"name":"known"}`), "webhook_subscriptions": id(hooks, hook), "whatsapp_accounts": number,
 	}}

@@ -85,7 +85,7 @@ func (w *worn) renew(t *testing.T) {
 	w.line = openLine(t, dir)
 	w.line.hear(hello("wamid.in", "hi"))
 	w.sent = w.line.outbound(w.line.account, "wamid.1")
-	w.db = storagetest.Beside(t, dir)
+	w.db = storagetest.Beside(dir)
 }
 
 func (w *worn) close() {

@@ -5,13 +5,10 @@ package storageaudit
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 
-	"github.com/jmoiron/sqlx"
-	_ "modernc.org/sqlite" // registers the driver
-
 	"confab/storage"
+	"confab/storage/sqlite"
 )
 
 // rule is something that holds in every database at rest.
@@ -227,11 +224,7 @@ func FindInMotion(dir string) ([]Contradiction, error) {
 }
 
 func find(dir string, rules []rule) (found []Contradiction, err error) {
-	file := url.URL{Scheme: "file", OmitHost: true, Path: storage.DatabaseFile(dir), RawQuery: "mode=rw&_pragma=query_only(ON)"}
-	db, err := sqlx.Open("sqlite", file.String())
-	if err != nil {
-		return nil, err
-	}
+	db := sqlite.OpenCopy(storage.DatabaseFile(dir))
 	defer func() { err = errors.Join(err, db.Close()) }()
 
 	for _, r := range rules {

@@ -34,7 +34,7 @@ func (a args) MarshalJSON() ([]byte, error) { return json.Marshal(a.value) }
 // Select reads rows that no method of storage reads.
 func Select[T any](t testing.TB, dir, query string, args ...any) (rows []T) {
 	t.Helper()
-	db := Beside(t, dir)
+	db := Beside(dir)
 	defer db.Close()
 	if err := db.Select(&rows, query, args...); err != nil {
 		t.Fatalf("%s: %v", query, err)

@@ -1,32 +1,24 @@
 package storagetest
 
 import (
-	"net/url"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
 
 	"confab/storage"
+	"confab/storage/sqlite"
 )
 
 // Beside opens the database of a data directory while others may have it open,
 // for a test that asks more than once. The test closes it.
-func Beside(t testing.TB, dir string) *sqlx.DB {
-	t.Helper()
-	const query = "mode=rw&_pragma=busy_timeout(5000)&_pragma=foreign_keys(ON)"
-	file := url.URL{Scheme: "file", OmitHost: true, Path: storage.DatabaseFile(dir), RawQuery: query} // the path may hold a #
-	db, err := sqlx.Open("sqlite", file.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.SetMaxOpenConns(1)
-	return db
+func Beside(dir string) *sqlx.DB {
+	return sqlite.Connect(sqlite.DSN(storage.DatabaseFile(dir), "rw", "busy_timeout(5000)", "foreign_keys(ON)"))
 }
 
 // Exec puts a database into a state that no method of storage brings about.
 func Exec(t testing.TB, dir, query string, args ...any) {
 	t.Helper()
-	db := Beside(t, dir)
+	db := Beside(dir)
 	defer db.Close()
 	if _, err := db.Exec(query, args...); err != nil {
 		t.Fatalf("%s: %v", query, err)
@@ -48,7 +40,7 @@ const effects = `
 // Effects counts what requests have left: rows by table, and the messages counted as usage.
 func Effects(t testing.TB, dir string) map[string]int {
 	t.Helper()
-	db := Beside(t, dir)
+	db := Beside(dir)
 	defer db.Close()
 	return countEffects(t, db)
 }
@@ -57,7 +49,7 @@ func Effects(t testing.TB, dir string) map[string]int {
 // than to count. The connection is closed with the test.
 func WatchEffects(t testing.TB, dir string) func(testing.TB) map[string]int {
 	t.Helper()
-	db := Beside(t, dir)
+	db := Beside(dir)
 	t.Cleanup(func() { db.Close() })
 	return func(t testing.TB) map[string]int {
 		t.Helper()
