@@ -110,8 +110,9 @@ func (f Format) checkEverything(conn *sqlx.DB, path string, version int) error {
 	return f.CheckRows(conn, path, version)
 }
 
+// syncFile makes a file durable, or the names in a directory.
 func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}

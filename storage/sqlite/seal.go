@@ -117,9 +117,5 @@ func putInPlace(temp, path string) error {
 	if err := os.Link(temp, path); err != nil {
 		return err
 	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return syncFile(filepath.Dir(path))
 }
