@@ -146,7 +146,7 @@ func TestHintsKnowWhoseTheyAre(t *testing.T) {
 		want   []string
 	}{
 		"message":  {nil, []string{"conversation " + h.conversation.ID}},
-		"unread":   {func(tx *storage.Tx) error { return tx.MarkConversationUnread(h.conversation.ID) }, []string{"conversation " + h.conversation.ID}},
+		"unread":   {func(tx *storage.Tx) error { return tx.SetUnread(h.conversation.ID, 1) }, []string{"conversation " + h.conversation.ID}},
 		"opt-out":  {func(tx *storage.Tx) error { return tx.MarkOptedOut(h.contact.ID) }, []string{"contact " + h.contact.ID}},
 		"degraded": {func(tx *storage.Tx) error { return tx.MarkDegraded(h.account.ID, "x") }, []string{"account "}},
 		"failed": {func(tx *storage.Tx) error {

@@ -93,23 +93,13 @@ func (rx *Rx) HasInboundAfter(c Conversation, message string) (bool, error) {
 		WHERE m.account_id = ? AND m.id = ? AND m.conversation_id = ?`, c.AccountID, message, c.ID)
 }
 
-// MarkConversationUnread makes a conversation that has been read count as unread again: the newest
-// message of the person, which is known to be there.
-func (tx *Tx) MarkConversationUnread(conversation string) error {
-	_, err := tx.Exec(`
+// SetUnread makes a conversation that was read count as unread, by the newest message of the person, which is known
+// to be there, or with 0 one in which the person never wrote as read: it counts only because its snooze has ended.
+func (tx *Tx) SetUnread(conversation string, count int) error {
+	err := tx.Run(`
 		UPDATE conversations
-		SET unread_count = 1, updated_at = ?
-		WHERE id = ? AND unread_count = 0`, tx.Order, conversation)
-	return tx.hint(err, HintConversation, Scope{}, conversation)
-}
-
-// MarkConversationRead records that a conversation was read in which the person never wrote: it
-// counts as unread only because its snooze has ended.
-func (tx *Tx) MarkConversationRead(conversation string) error {
-	_, err := tx.Exec(`
-		UPDATE conversations
-		SET unread_count = 0, updated_at = ?
-		WHERE id = ? AND unread_count > 0`, tx.Order, conversation)
+		SET unread_count = ?1, updated_at = ?2
+		WHERE id = ?3 AND (unread_count > 0) <> (?1 > 0)`, count, tx.Order, conversation)
 	return tx.hint(err, HintConversation, Scope{}, conversation)
 }
 

@@ -61,7 +61,7 @@ func (s *Server) readConversation(r *rest.Request) (rest.Reply, error) {
 		case c.UnreadCount > 0 && newest != nil:
 			err = s.markNewestRead(tx, r, *newest, unread)
 		case newest == nil:
-			err = tx.MarkConversationRead(c.ID)
+			err = tx.SetUnread(c.ID, 0)
 		}
 		if err != nil {
 			return rest.Reply{}, err
@@ -95,7 +95,7 @@ func (s *Server) unreadConversation(r *rest.Request) (rest.Reply, error) {
 
 	return rest.UpdateFound(s.Server, r, api.ConversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
 		if newest != nil {
-			if err := tx.MarkConversationUnread(c.ID); err != nil {
+			if err := tx.SetUnread(c.ID, 1); err != nil {
 				return rest.Reply{}, err
 			}
 		}
