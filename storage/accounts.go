@@ -112,10 +112,10 @@ func (rx *Rx) AccountsToCheck(since Time, after int64, limit int) ([]int64, erro
 
 // AccountKey is what never changes of a live account.
 type AccountKey struct {
-	ID             int64
-	OrganizationID int64
-	TeamID         int64
-	PhoneNumberID  string
+	ID             int64  `db:"id"`
+	OrganizationID int64  `db:"organization_id"`
+	TeamID         int64  `db:"team_id"`
+	PhoneNumberID  string `db:"phone_number_id"`
 }
 
 func (a Account) key(phoneNumberID string) AccountKey {

@@ -65,15 +65,9 @@ func (tx *Tx) blankSpells(contact string) error {
 	return tx.Run(`UPDATE spells SET conversation_id = NULL WHERE conversation_id = ?`, c.ID)
 }
 
-// ReportedNumber is a number that reports are about.
-type ReportedNumber struct {
-	ID            int64  `db:"id"`
-	PhoneNumberID string `db:"phone_number_id"`
-}
-
-// ReportedNumbers lists the numbers of an organization that a key has.
-func (rx *Rx) ReportedNumbers(organization int64, of Accounts) ([]ReportedNumber, error) {
-	return list[ReportedNumber](rx, `
+// ReportedNumbers lists the numbers of an organization that a key has, by their ids alone.
+func (rx *Rx) ReportedNumbers(organization int64, of Accounts) ([]AccountKey, error) {
+	return list[AccountKey](rx, `
 		SELECT id, coalesce(phone_number_id, '') AS phone_number_id FROM accounts
 		WHERE id IN (`+liveAccounts+`) AND (?2 = '[]' OR id IN (SELECT value FROM json_each(?2)))
 		ORDER BY id`, organization, of)

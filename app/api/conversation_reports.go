@@ -222,7 +222,7 @@ func (s *Server) getConversationReport(r *rest.Request) (rest.Reply, error) {
 	return rest.OK(sums.view(days.view(groupBy))), nil
 }
 
-func (c *conversationReport) read(rx *storage.Rx, numbers []storage.ReportedNumber, days reportDays, key storage.SpellKey) error {
+func (c *conversationReport) read(rx *storage.Rx, numbers []storage.AccountKey, days reportDays, key storage.SpellKey) error {
 	for _, n := range numbers {
 		err := rx.EachSpell(n.ID, days.begin(), days.end(), key, func(f storage.SpellFigures) error {
 			if c.total.opened >= maxReportSpells {
@@ -260,7 +260,7 @@ func (s *Server) writeSpells(x *rest.Exchange, days reportDays, check func() err
 	r, out := x.Request, csv.NewWriter(x)
 	_ = out.Write(spellColumns)
 
-	numbers, err := rest.QueryMany(s.Server, r, func(rx *storage.Rx) ([]storage.ReportedNumber, error) {
+	numbers, err := rest.QueryMany(s.Server, r, func(rx *storage.Rx) ([]storage.AccountKey, error) {
 		return rx.ReportedNumbers(r.Org.ID, r.Key.Accounts)
 	})
 	for _, n := range numbers {

@@ -220,7 +220,7 @@ func TestAReportOverMoreThanAMillionIsRefused(t *testing.T) {
 	for before, want := range map[int64]string{maxReportSpells - 2: "", maxReportSpells - 1: "from"} {
 		c := conversationReport{groupBy: "none", zone: time.UTC, sums: make(map[string]*spellSum), total: spellSum{opened: before}}
 		storagetest.View(t, f.db, func(rx *storage.Rx) error {
-			err := c.read(rx, []storage.ReportedNumber{{ID: account}}, days, storage.SpellsTogether)
+			err := c.read(rx, []storage.AccountKey{{ID: account}}, days, storage.SpellsTogether)
 			is.Equal(err != nil, want != "")
 			if err != nil {
 				is.Equal(rest.AsError(err).Param, want)
