@@ -24,7 +24,7 @@ var unhinted = map[string]string{
 	"EnsureResolvedThread":       "InsertMessage follows",
 	"MarkMessageReceived":        "InsertMessage follows",
 	"MarkReactionReceived":       "InsertMessage follows",
-	"markSentLate":               "markSent",
+	"markSentLate":               "MarkSent",
 	"mergeConversations":         "MergeThreads",
 	"takeConversation":           "MergeThreads",
 	"mergeWaiting":               "MergeThreads",

@@ -178,18 +178,14 @@ func (tx *Tx) InsertMessage(m *Message) error {
 
 // MarkSent records that the provider took a message, under which id, and reads
 // the state of its conversation. A callback may have been faster: then the status
-// stays ahead. It returns false where nothing is left to do: the message was
-// deleted, or a callback has brought its id.
-func (tx *Tx) MarkSent(m *Message, providerID string) (bool, error) {
-	return tx.markSent(m, &providerID)
-}
-
-// MarkSentWithoutID is MarkSent where another message has the provider's id already.
-func (tx *Tx) MarkSentWithoutID(m *Message) (bool, error) { return tx.markSent(m, nil) }
-
-// markSent tries what is almost always so before it asks: a message that waits.
+// stays ahead. With "" it has no id: another message has it already. It returns
+// false where nothing is left to do: the message was deleted, or a callback has
+// brought its id.
+//
+// It tries what is almost always so before it asks: a message that waits.
 // RETURNING would cost more than the second statement.
-func (tx *Tx) markSent(m *Message, providerID *string) (bool, error) {
+func (tx *Tx) MarkSent(m *Message, id string) (bool, error) {
+	providerID := OrNil(id)
 	status := MessageSent
 	n, err := tx.Exec(`
 		UPDATE messages
@@ -213,7 +209,7 @@ func (tx *Tx) markSent(m *Message, providerID *string) (bool, error) {
 	return true, tx.hintMessage(tx.readThread(m), m)
 }
 
-// markSentLate is markSent for a message that has moved on; "" if nothing is left to do.
+// markSentLate is MarkSent for a message that has moved on; "" if nothing is left to do.
 func (tx *Tx) markSentLate(m *Message, providerID *string) (status string, err error) {
 	err = tx.Scan([]any{&status}, `SELECT status FROM messages WHERE number = ? AND id = ? AND provider_id IS NULL`, m.Number, m.ID)
 	if err != nil {

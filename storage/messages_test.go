@@ -166,7 +166,7 @@ func TestMarkSentMovesAMessageAsNextStatusDoes(t *testing.T) {
 				markSent(is, tx, &named, fmt.Sprint("wamid.", i), true)
 				_, err := tx.MarkSent(&unnamed, fmt.Sprint("wamid.", i))
 				is.True(errors.Is(err, storage.ErrConflict)) // the provider gave it twice
-				first, err := tx.MarkSentWithoutID(&unnamed)
+				first, err := tx.MarkSent(&unnamed, "")
 				is.True(first)
 				markSent(is, tx, &named, "wamid.other", false) // it has its name
 				return err

@@ -81,7 +81,7 @@ func (p Publisher) MarkAccepted(tx *storage.Tx, a storage.Account, m storage.Mes
 	// both: to send this one again would be worse than to store it without an id.
 	first, err := tx.MarkSent(&m, providerID)
 	if errors.Is(err, storage.ErrConflict) {
-		first, err = tx.MarkSentWithoutID(&m)
+		first, err = tx.MarkSent(&m, "")
 	}
 	if err != nil || !first {
 		return err
