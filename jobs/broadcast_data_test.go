@@ -30,7 +30,7 @@ func (w *world) labeledPeople(n int) (label string, contacts []storage.Contact) 
 			if err := tx.InsertContact(&c); err != nil {
 				return err
 			}
-			if _, err := tx.LabelContact(c.ID, l.ID); err != nil {
+			if _, err := tx.SetContactLabel(c.ID, l.ID, true); err != nil {
 				return err
 			}
 			contacts = append(contacts, c)
@@ -73,7 +73,7 @@ func TestALabelsAudienceDoesNotDependOnTheClock(t *testing.T) {
 			if err := tx.InsertContact(&c); err != nil {
 				return err
 			}
-			_, err := tx.LabelContact(c.ID, label)
+			_, err := tx.SetContactLabel(c.ID, label, true)
 			return err
 		})
 		clock.Set(0)
@@ -94,18 +94,18 @@ func TestALabelsAudienceIsAsItStood(t *testing.T) {
 		late := "+15559999999"
 		storagetest.Update(t, w.db, func(tx *storage.Tx) error {
 			for _, c := range contacts[:30] { // who loses the label is in it
-				if _, err := tx.UnlabelContact(c.ID, label); err != nil {
+				if _, err := tx.SetContactLabel(c.ID, label, false); err != nil {
 					return err
 				}
 			}
-			if _, err := tx.LabelContact(contacts[0].ID, label); err != nil { // and again
+			if _, err := tx.SetContactLabel(contacts[0].ID, label, true); err != nil { // and again
 				return err
 			}
 			c := storage.Contact{AccountID: w.account.ID, PhoneNumber: &late}
 			if err := tx.InsertContact(&c); err != nil {
 				return err
 			}
-			_, err := tx.LabelContact(c.ID, label) // who gets it is not
+			_, err := tx.SetContactLabel(c.ID, label, true) // who gets it is not
 			return err
 		})
 		w.start()

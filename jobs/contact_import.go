@@ -324,7 +324,7 @@ func (m *contactImport) insert(tx *storage.Tx, c storage.Contact, labels []strin
 		return err
 	}
 	for _, label := range labels {
-		if _, err := tx.LabelContact(c.ID, label); err != nil {
+		if _, err := tx.SetContactLabel(c.ID, label, true); err != nil {
 			return err
 		}
 	}
@@ -347,7 +347,7 @@ func (m *contactImport) update(tx *storage.Tx, before, c storage.Contact, labels
 	}
 
 	for _, label := range labels {
-		if _, err := tx.LabelContact(c.ID, label); err != nil {
+		if _, err := tx.SetContactLabel(c.ID, label, true); err != nil {
 			return err
 		}
 	}

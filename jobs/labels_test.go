@@ -28,10 +28,10 @@ func (w *world) labeled(n int) storage.Label {
 			if err != nil {
 				return err
 			}
-			if _, err := tx.LabelContact(c.ID, l.ID); err != nil {
+			if _, err := tx.SetContactLabel(c.ID, l.ID, true); err != nil {
 				return err
 			}
-			if _, err := tx.LabelConversation(v.ID, l.ID); err != nil {
+			if _, err := tx.SetConversationLabel(v.ID, l.ID, true); err != nil {
 				return err
 			}
 		}

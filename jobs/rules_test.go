@@ -228,7 +228,7 @@ func TestEveryConditionMustHold(t *testing.T) {
 
 		w.setThread(func(c *storage.Conversation) { c.AssigneeID = &user.ID })
 		w.onThread(func(tx *storage.Tx, s event.Subject, c storage.Conversation) error {
-			if _, err := tx.LabelConversation(c.ID, label); err != nil {
+			if _, err := tx.SetConversationLabel(c.ID, label, true); err != nil {
 				return err
 			}
 			return messaging.HandOver(tx, s, event.By{Type: event.BySystem}, c, messaging.User(&user.ID), nil)

@@ -70,7 +70,7 @@ func TestContactsAreFoundByEachFilterAndBySeveral(t *testing.T) {
 			if i == 1 {
 				continue
 			}
-			if _, err := tx.LabelContact(c.ID, label.ID); err != nil {
+			if _, err := tx.SetContactLabel(c.ID, label.ID, true); err != nil {
 				return err
 			}
 		}

@@ -41,43 +41,31 @@ func (rx *Rx) labelsOf(links, owned string, owners []string) (map[string][]Attac
 	return all, err
 }
 
-// LabelContact puts a label on a contact; false when it was there already.
-func (tx *Tx) LabelContact(contact, label string) (bool, error) {
-	n, err := tx.Exec(`
+// SetContactLabel puts a label on a contact, or takes it off; false when it was so already.
+func (tx *Tx) SetContactLabel(contact, label string, attached bool) (bool, error) {
+	query := `DELETE FROM contact_labels WHERE label_id = ? AND contact_id = ?`
+	if attached {
+		query = `
 		INSERT OR IGNORE INTO contact_labels (contact_id, label_id, account_id, contact_created_at)
 		SELECT id, ?, account_id, created_at
 		FROM contacts
-		WHERE id = ?`, label, contact)
+		WHERE id = ?`
+	}
+
+	n, err := tx.Exec(query, label, contact)
 	if err == nil && n > 0 {
-		err = tx.recordLabelChange(label, false, `?3`, contact)
+		err = tx.recordLabelChange(label, !attached, `?3`, contact)
 	}
 	return tx.touchLabeled("contacts", HintContact, contact, n, err)
 }
 
-// UnlabelContact takes a label off a contact; false when it was not there.
-func (tx *Tx) UnlabelContact(contact, label string) (bool, error) {
-	n, err := tx.Exec(`
-		DELETE FROM contact_labels
-		WHERE contact_id = ? AND label_id = ?`, contact, label)
-	if err == nil && n > 0 {
-		err = tx.recordLabelChange(label, true, `?3`, contact)
+// SetConversationLabel is SetContactLabel for a conversation.
+func (tx *Tx) SetConversationLabel(conversation, label string, attached bool) (bool, error) {
+	query := `DELETE FROM conversation_labels WHERE conversation_id = ? AND label_id = ?`
+	if attached {
+		query = `INSERT OR IGNORE INTO conversation_labels (conversation_id, label_id) VALUES (?, ?)`
 	}
-	return tx.touchLabeled("contacts", HintContact, contact, n, err)
-}
-
-// LabelConversation puts a label on a conversation; false when it was there already.
-func (tx *Tx) LabelConversation(conversation, label string) (bool, error) {
-	n, err := tx.Exec(`
-		INSERT OR IGNORE INTO conversation_labels (conversation_id, label_id)
-		VALUES (?, ?)`, conversation, label)
-	return tx.touchLabeled("conversations", HintConversation, conversation, n, err)
-}
-
-// UnlabelConversation takes a label off a conversation; false when it was not there.
-func (tx *Tx) UnlabelConversation(conversation, label string) (bool, error) {
-	n, err := tx.Exec(`
-		DELETE FROM conversation_labels
-		WHERE conversation_id = ? AND label_id = ?`, conversation, label)
+	n, err := tx.Exec(query, conversation, label)
 	return tx.touchLabeled("conversations", HintConversation, conversation, n, err)
 }
 

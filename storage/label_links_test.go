@@ -55,35 +55,35 @@ func TestLabelsAreAttachedAndDetachedOnce(t *testing.T) {
 		vip := []storage.AttachedLabel{{ID: l.ID, Name: "VIP", Color: l.Color}}
 		is.Equal(labels(), [2][]storage.AttachedLabel{})
 
-		changed, c, v := changes(func(tx *storage.Tx) (bool, error) { return tx.LabelContact(contact.ID, l.ID) })
+		changed, c, v := changes(func(tx *storage.Tx) (bool, error) { return tx.SetContactLabel(contact.ID, l.ID, true) })
 		is.True(changed)
 		is.Equal(c, 0*time.Second)
 		is.Equal(v, time.Second) // the conversation does not show it
 		is.Equal(labels(), [2][]storage.AttachedLabel{vip, nil})
-		changed, c, _ = changes(func(tx *storage.Tx) (bool, error) { return tx.LabelContact(contact.ID, l.ID) })
+		changed, c, _ = changes(func(tx *storage.Tx) (bool, error) { return tx.SetContactLabel(contact.ID, l.ID, true) })
 		is.True(!changed)
 		is.Equal(c, time.Second) // nothing happened to it
 
-		changed, c, v = changes(func(tx *storage.Tx) (bool, error) { return tx.LabelConversation(conversation.ID, l.ID) })
+		changed, c, v = changes(func(tx *storage.Tx) (bool, error) { return tx.SetConversationLabel(conversation.ID, l.ID, true) })
 		is.True(changed)
 		is.Equal(c, 2*time.Second)
 		is.Equal(v, 0*time.Second)
 		is.Equal(labels(), [2][]storage.AttachedLabel{vip, vip})
-		changed, _, v = changes(func(tx *storage.Tx) (bool, error) { return tx.LabelConversation(conversation.ID, l.ID) })
+		changed, _, v = changes(func(tx *storage.Tx) (bool, error) { return tx.SetConversationLabel(conversation.ID, l.ID, true) })
 		is.True(!changed)
 		is.Equal(v, time.Second)
 
-		changed, c, _ = changes(func(tx *storage.Tx) (bool, error) { return tx.UnlabelContact(contact.ID, l.ID) })
+		changed, c, _ = changes(func(tx *storage.Tx) (bool, error) { return tx.SetContactLabel(contact.ID, l.ID, false) })
 		is.True(changed)
 		is.Equal(c, 0*time.Second)
-		changed, _, v = changes(func(tx *storage.Tx) (bool, error) { return tx.UnlabelConversation(conversation.ID, l.ID) })
+		changed, _, v = changes(func(tx *storage.Tx) (bool, error) { return tx.SetConversationLabel(conversation.ID, l.ID, false) })
 		is.True(changed)
 		is.Equal(v, 0*time.Second)
 		is.Equal(labels(), [2][]storage.AttachedLabel{})
-		changed, c, _ = changes(func(tx *storage.Tx) (bool, error) { return tx.UnlabelContact(contact.ID, l.ID) })
+		changed, c, _ = changes(func(tx *storage.Tx) (bool, error) { return tx.SetContactLabel(contact.ID, l.ID, false) })
 		is.True(!changed)
 		is.Equal(c, 2*time.Second)
-		changed, _, v = changes(func(tx *storage.Tx) (bool, error) { return tx.UnlabelConversation(conversation.ID, l.ID) })
+		changed, _, v = changes(func(tx *storage.Tx) (bool, error) { return tx.SetConversationLabel(conversation.ID, l.ID, false) })
 		is.True(!changed)
 		is.Equal(v, 2*time.Second)
 	})
@@ -104,14 +104,14 @@ func TestLabelsOfManyAreFoundAtOnceInTheOrderOfTheirNames(t *testing.T) {
 	}
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
 		for _, id := range ids {
-			if _, err := tx.LabelContact(one.ID, id); err != nil {
+			if _, err := tx.SetContactLabel(one.ID, id, true); err != nil {
 				return err
 			}
-			if _, err := tx.LabelConversation(second.ID, id); err != nil {
+			if _, err := tx.SetConversationLabel(second.ID, id, true); err != nil {
 				return err
 			}
 		}
-		_, err := tx.LabelContact(two.ID, ids[0])
+		_, err := tx.SetContactLabel(two.ID, ids[0], true)
 		return err
 	})
 	names := func(of []storage.AttachedLabel) (all []string) {
@@ -153,10 +153,10 @@ func TestALabelIsTakenOffInBatches(t *testing.T) {
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
 			for i := range contacts {
 				for _, id := range []string{l.ID, other.ID} {
-					if _, err := tx.LabelContact(contacts[i], id); err != nil {
+					if _, err := tx.SetContactLabel(contacts[i], id, true); err != nil {
 						return err
 					}
-					if _, err := tx.LabelConversation(conversations[i], id); err != nil {
+					if _, err := tx.SetConversationLabel(conversations[i], id, true); err != nil {
 						return err
 					}
 				}

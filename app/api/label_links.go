@@ -57,12 +57,7 @@ func labelToAttach(rx *storage.Rx, account storage.AccountKey, id string) (stora
 // setContactLabel attaches a label to a contact, or detaches it, and emits contact.updated
 // if that changed anything.
 func setContactLabel(tx *storage.Tx, r *rest.Request, c storage.Contact, label string, attached bool) (changed bool, err error) {
-	change := tx.UnlabelContact
-	if attached {
-		change = tx.LabelContact
-	}
-
-	changed, err = change(c.ID, label)
+	changed, err = tx.SetContactLabel(c.ID, label, attached)
 	if err != nil || !changed {
 		return false, err
 	}

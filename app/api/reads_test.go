@@ -66,7 +66,7 @@ func serveBusyInbox(t testing.TB) (f *fixture, message string) {
 		said := f.say(c, received(fmt.Sprintf("wamid.in%d", i)))
 		if i%3 == 0 {
 			storagetest.Update(t, f.db, func(tx *storage.Tx) error {
-				_, err := tx.LabelConversation(said[0].ConversationID, label)
+				_, err := tx.SetConversationLabel(said[0].ConversationID, label, true)
 				return err
 			})
 		}

@@ -325,10 +325,10 @@ func (l *line) dress(contacts, conversations []string) {
 				if who < i {
 					continue // the second label is the second's alone
 				}
-				if _, err := tx.LabelContact(contacts[who], label.ID); err != nil {
+				if _, err := tx.SetContactLabel(contacts[who], label.ID, true); err != nil {
 					return err
 				}
-				if _, err := tx.LabelConversation(conversations[who], label.ID); err != nil {
+				if _, err := tx.SetConversationLabel(conversations[who], label.ID, true); err != nil {
 					return err
 				}
 			}

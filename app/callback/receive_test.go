@@ -120,7 +120,7 @@ func TestTheEventNamesLabelsAndAssignee(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = tx.LabelConversation(thread.ConversationID, label.ID)
+		_, err = tx.SetConversationLabel(thread.ConversationID, label.ID, true)
 		return err
 	})
 	storagetest.Exec(t, l.dir, `UPDATE conversations SET assignee_id = ?`, user.ID)

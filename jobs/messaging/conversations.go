@@ -109,12 +109,12 @@ func RecordChange(tx *storage.Tx, by event.By, c storage.Conversation, change st
 // SetConversationLabel attaches a label to a conversation, or detaches it, and records that
 // if it changed anything.
 func SetConversationLabel(tx *storage.Tx, by event.By, c storage.Conversation, l storage.Label, attached bool) error {
-	change, kind := tx.UnlabelConversation, storage.ChangeUnlabeled
+	kind := storage.ChangeUnlabeled
 	if attached {
-		change, kind = tx.LabelConversation, storage.ChangeLabeled
+		kind = storage.ChangeLabeled
 	}
 
-	changed, err := change(c.ID, l.ID)
+	changed, err := tx.SetConversationLabel(c.ID, l.ID, attached)
 	if err != nil || !changed {
 		return err
 	}
