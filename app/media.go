@@ -38,10 +38,7 @@ func OpenMediaFiles(dir datadir.Dir, c config.Media) (*storage.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	if store == nil {
-		return storage.OpenFiles(dir.File(storage.MediaDir))
-	}
-	return storage.OpenStoredFiles(dir.File(storage.MediaDir), store, int64(c.CacheBytes))
+	return storage.OpenFiles(dir.File(storage.MediaDir), store, int64(c.CacheBytes))
 }
 
 // objectsKept is how long an object of media stays after its last row is gone: as long as a

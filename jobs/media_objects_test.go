@@ -50,7 +50,7 @@ func (w *world) withObjects() *awayStore {
 	dir, err := objects.Open("file://"+w.t.TempDir(), objects.Credentials{})
 	w.is.NoErr(err)
 	store := &awayStore{Store: dir}
-	files, err := storage.OpenStoredFiles(w.t.TempDir(), store, 1<<20)
+	files, err := storage.OpenFiles(w.t.TempDir(), store, 1<<20)
 	w.is.NoErr(err)
 	w.t.Cleanup(func() { files.Close() })
 	w.options.Files = files

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"confab/storage/objects"
 	"confab/storage/sqlite"
 )
 
@@ -35,24 +36,35 @@ type Files struct {
 	store *mediaStore // nil without object storage
 }
 
-// OpenFiles opens a directory, or makes it, and removes what a crash left half received.
-func OpenFiles(dir string) (*Files, error) {
+// OpenFiles opens a directory, or makes it, and removes what a crash left half received. With object
+// storage, if that is not nil, it has copies of up to maxBytes.
+func OpenFiles(dir string, store objects.Store, maxBytes int64) (*Files, error) {
 	if err := os.RemoveAll(filepath.Join(dir, incomingDir)); err != nil {
 		return nil, sqlite.NotWritable(dir, err)
 	}
-	return openFiles(dir)
+	return OpenFilesBeside(dir, store, maxBytes)
 }
 
-func openFiles(dir string) (*Files, error) {
+// OpenFilesBeside is OpenFiles for a command beside a server that has the directory open: what the
+// server is receiving is left alone.
+func OpenFilesBeside(dir string, store objects.Store, maxBytes int64) (*Files, error) {
 	if err := os.MkdirAll(filepath.Join(dir, incomingDir), 0o700); err != nil {
 		return nil, sqlite.NotWritable(dir, err)
 	}
-
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("media directory: %w", err)
 	}
-	return &Files{root: root}, nil
+
+	f := &Files{root: root}
+	if store == nil {
+		return f, nil
+	}
+	f.store = &mediaStore{objects: store, fetches: make(chan struct{}, fetchesAtOnce), maxBytes: maxBytes}
+	if err := f.evict(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // Close lets the directory go.

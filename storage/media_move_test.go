@@ -15,7 +15,7 @@ import (
 func TestFilesMoveToObjectStorageAndBack(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
-	server, err := storage.OpenFiles(dir) // a server, which has the directory open all the while
+	server, err := storage.OpenFiles(dir, nil, 0) // a server, which has the directory open all the while
 	is.NoErr(err)
 	t.Cleanup(func() { server.Close() })
 	one, err := keepFile(t, server, "one")

@@ -59,33 +59,6 @@ type mediaStore struct {
 	maxBytes int64
 }
 
-// OpenStoredFiles is OpenFiles for media in object storage, with copies of up to maxBytes.
-func OpenStoredFiles(dir string, store objects.Store, maxBytes int64) (*Files, error) {
-	f, err := OpenFiles(dir)
-	if err != nil {
-		return nil, err
-	}
-	return f.withStore(store, maxBytes)
-}
-
-// OpenFilesBeside is OpenStoredFiles for a command beside a server that has the directory
-// open: what the server is receiving is left alone.
-func OpenFilesBeside(dir string, store objects.Store, maxBytes int64) (*Files, error) {
-	f, err := openFiles(dir)
-	if err != nil {
-		return nil, err
-	}
-	return f.withStore(store, maxBytes)
-}
-
-func (f *Files) withStore(store objects.Store, maxBytes int64) (*Files, error) {
-	f.store = &mediaStore{objects: store, fetches: make(chan struct{}, fetchesAtOnce), maxBytes: maxBytes}
-	if err := f.evict(); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
 // HasStore reports whether media is in object storage.
 func (f *Files) HasStore() bool { return f != nil && f.store != nil }
 

@@ -28,7 +28,7 @@ func storedFiles(t *testing.T, dir string, maxBytes int64) (*storage.Files, *obj
 	server := objectstest.New(t)
 	store, err := objects.Open(server.Address("media"), objects.Credentials{AccessKeyID: objectstest.Key, SecretAccessKey: objectstest.Secret})
 	check(t, err)
-	files, err := storage.OpenStoredFiles(dir, store, maxBytes)
+	files, err := storage.OpenFiles(dir, store, maxBytes)
 	check(t, err)
 	t.Cleanup(func() { files.Close() })
 	return files, server, store
@@ -201,7 +201,7 @@ func TestYoungObjectsAreNotDeleted(t *testing.T) {
 func TestFilesFromBeforeAreReadWhereTheyLie(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
-	old, err := storage.OpenFiles(dir)
+	old, err := storage.OpenFiles(dir, nil, 0)
 	is.NoErr(err)
 	sum, err := keepFile(t, old, "old")
 	is.NoErr(err)

@@ -17,7 +17,7 @@ func TestUploadsAreRefusedWhileTheirStorageIsAway(t *testing.T) {
 	server := objectstest.New(t)
 	store, err := objects.Open(server.Address("media"), objects.Credentials{AccessKeyID: objectstest.Key, SecretAccessKey: objectstest.Secret})
 	is.NoErr(err)
-	files, err := storage.OpenStoredFiles(t.TempDir(), store, 1<<20)
+	files, err := storage.OpenFiles(t.TempDir(), store, 1<<20)
 	is.NoErr(err)
 	t.Cleanup(func() { files.Close() })
 	f, _ := serveLibrary(t, func(o *testOptions) { o.Files = files })

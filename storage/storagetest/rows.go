@@ -45,7 +45,7 @@ func Select[T any](t testing.TB, dir, query string, args ...any) (rows []T) {
 // Files opens the directory of files of a data directory.
 func Files(t testing.TB, dir string) *storage.Files {
 	t.Helper()
-	files, err := storage.OpenFiles(filepath.Join(dir, storage.MediaDir))
+	files, err := storage.OpenFiles(filepath.Join(dir, storage.MediaDir), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
