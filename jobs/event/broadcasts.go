@@ -63,5 +63,5 @@ func ViewBroadcast(b storage.Broadcast) BroadcastView {
 
 // Broadcast says that the first messages of a broadcast are made, or that no one waits any more.
 func Broadcast(kind string, s Subject, b storage.Broadcast) Event {
-	return Event{subject: s, kind: kind, source: sourceNative, data: ViewBroadcast(b)}
+	return Event{subject: s, kind: kind, data: ViewBroadcast(b)}
 }

@@ -23,7 +23,7 @@ func contactOf(s Subject, c storage.Contact) contactData {
 
 // ContactCreated says that there is a new contact, however it was made.
 func ContactCreated(s Subject, c storage.Contact) Event {
-	return Event{subject: s, kind: TypeContactCreated, source: sourceNative, data: map[string]any{"contact": contactOf(s, c)}}
+	return Event{subject: s, kind: TypeContactCreated, data: map[string]any{"contact": contactOf(s, c)}}
 }
 
 type contactUpdated struct {
@@ -33,7 +33,7 @@ type contactUpdated struct {
 
 // ContactUpdated says that fields of a contact changed.
 func ContactUpdated(s Subject, c storage.Contact, fields []string) Event {
-	return Event{subject: s, kind: TypeContactUpdated, source: sourceNative, data: contactUpdated{contactOf(s, c), fields}}
+	return Event{subject: s, kind: TypeContactUpdated, data: contactUpdated{contactOf(s, c), fields}}
 }
 
 // Reasons for a contact's new identity.
@@ -73,7 +73,7 @@ func ContactIdentityUpdated(s Subject, previous, current storage.Contact, at sto
 		reason = PhoneNumberChanged
 	}
 
-	return Event{subject: s, kind: TypeContactIdentityUpdated, source: sourceNative, data: identityUpdated{
+	return Event{subject: s, kind: TypeContactIdentityUpdated, data: identityUpdated{
 		contactOf(s, current), identityOf(previous), identityOf(current), reason, s.PhoneNumberID, at,
 	}}
 }
@@ -98,7 +98,7 @@ type consentChanged struct {
 
 // ContactConsentChanged says that a contact takes marketing now or no longer, or has opted in.
 func ContactConsentChanged(s Subject, c storage.Contact, by string, message *string) Event {
-	return Event{subject: s, kind: TypeContactConsentChanged, source: sourceNative, data: consentChanged{
+	return Event{subject: s, kind: TypeContactConsentChanged, data: consentChanged{
 		c.ID, s.PhoneNumberID, c.MarketingOptedOut, c.OptedIn, by, message,
 	}}
 }

@@ -24,7 +24,7 @@ type Assignment struct {
 
 // ConversationAssigned says that a conversation has another assignee, or none.
 func ConversationAssigned(s Subject, c storage.Conversation, a Assignment) Event {
-	return Event{subject: s, kind: TypeConversationAssigned, source: sourceNative, data: conversationAssigned{
+	return Event{subject: s, kind: TypeConversationAssigned, data: conversationAssigned{
 		conversationData{ID: c.ID, Object: "conversation", Status: c.Status, PhoneNumberID: s.PhoneNumberID}, a,
 	}}
 }
@@ -39,7 +39,7 @@ type closedData struct {
 
 // ConversationClosed says that a conversation was resolved, by a user or with an API key.
 func ConversationClosed(s Subject, c storage.Conversation, user *string) Event {
-	return Event{subject: s, kind: TypeConversationClosed, source: sourceNative, data: map[string]any{
+	return Event{subject: s, kind: TypeConversationClosed, data: map[string]any{
 		"conversation": closedData{
 			ID:             c.ID,
 			Object:         "conversation",
@@ -75,7 +75,7 @@ type handedOver struct {
 
 // ConversationHandedOver says that somebody else holds a conversation now, or nobody.
 func ConversationHandedOver(s Subject, conversation string, from, to storage.Holder, by By, note *string) Event {
-	return Event{subject: s, kind: TypeConversationHandedOver, source: sourceNative, data: handedOver{
+	return Event{subject: s, kind: TypeConversationHandedOver, data: handedOver{
 		conversation, s.PhoneNumberID, from, to, by, note,
 	}}
 }

@@ -64,8 +64,7 @@ func ViewSetupLink(l storage.SetupLink, now storage.Time) SetupLinkData {
 
 // Customer says that a customer was created, updated or archived.
 func Customer(kind string, c storage.Customer) Event {
-	return Event{subject: Subject{Organization: c.OrganizationID}, kind: kind, source: sourceNative,
-		data: map[string]any{"customer": ViewCustomer(c)}}
+	return Event{subject: Subject{Organization: c.OrganizationID}, kind: kind, data: map[string]any{"customer": ViewCustomer(c)}}
 }
 
 type setupLinkChanged struct {
@@ -76,7 +75,7 @@ type setupLinkChanged struct {
 
 // SetupLinkCreated says that a customer has a new setup link.
 func SetupLinkCreated(c storage.Customer, l storage.SetupLink) Event {
-	return Event{subject: Subject{Organization: c.OrganizationID}, kind: TypeSetupLinkCreated, source: sourceNative,
+	return Event{subject: Subject{Organization: c.OrganizationID}, kind: TypeSetupLinkCreated,
 		data: setupLinkChanged{CustomerID: c.ID, SetupLink: ViewSetupLink(l, l.CreatedAt)}}
 }
 
@@ -84,7 +83,7 @@ func SetupLinkCreated(c storage.Customer, l storage.SetupLink) Event {
 // number, so that a filter by number does not stop it. It has the account, so that it is
 // purged with that.
 func SetupLinkConsumed(c storage.Customer, l storage.SetupLink, a storage.Account) Event {
-	return Event{subject: Subject{Organization: c.OrganizationID, Account: a.ID}, kind: TypeSetupLinkConsumed, source: sourceNative,
+	return Event{subject: Subject{Organization: c.OrganizationID, Account: a.ID}, kind: TypeSetupLinkConsumed,
 		data: setupLinkChanged{CustomerID: c.ID, SetupLink: ViewSetupLink(l, l.ConsumedAt), AccountID: a.PublicID}}
 }
 
@@ -107,5 +106,5 @@ func CustomerOnboarded(c storage.Customer, a storage.Account, display string, fi
 		PhoneNumber:   display,
 		First:         first,
 	}
-	return Event{subject: about, kind: TypeCustomerOnboarded, source: sourceNative, data: data}
+	return Event{subject: about, kind: TypeCustomerOnboarded, data: data}
 }

@@ -38,7 +38,7 @@ type nativeEnvelope struct {
 type Event struct {
 	subject  Subject
 	kind     string
-	source   string
+	source   string // "" for a native one
 	eventID  string // "" for the event's own id
 	data     any    // of the native envelope
 	envelope []byte // ready to be sent: the provider's, or what somebody wrote in the place of a sample
@@ -84,13 +84,13 @@ func (e Event) render(id string, now storage.Time) (storage.Event, error) {
 		OrganizationID: e.subject.Organization,
 		AccountID:      storage.OrNil(e.subject.Account),
 		Type:           e.kind,
-		Source:         e.source,
+		Source:         cmp.Or(e.source, sourceNative),
 		EventID:        cmp.Or(e.eventID, id),
 		Payload:        e.envelope,
 	}
 
 	var err error
-	if e.source == sourceNative && e.envelope == nil {
+	if e.source == "" && e.envelope == nil {
 		row.Payload, err = encode(nativeEnvelope{ID: row.EventID, Type: e.kind, CreatedAt: now, Data: e.data})
 	}
 	return row, err

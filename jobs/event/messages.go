@@ -144,7 +144,7 @@ func MessageSent(s Subject, m storage.Message, at storage.Time, mediaURL string)
 		_ = json.Unmarshal(m.Context, &replied) // what cannot be read is no reply
 	}
 
-	return Event{subject: s, kind: TypeMessageSent, source: sourceNative, eventID: id, data: messageSent{
+	return Event{subject: s, kind: TypeMessageSent, eventID: id, data: messageSent{
 		Session:   s.PhoneNumberID,
 		Direction: storage.Outbound,
 		FromMe:    true,
@@ -298,7 +298,7 @@ type messageRevoked struct {
 
 // MessageRevoked says that a person deleted a message for everyone.
 func MessageRevoked(s Subject, m storage.Message, at storage.Time) Event {
-	return Event{subject: s, kind: TypeMessageRevoked, source: sourceNative, data: messageRevoked{changedOf(s, m), at}}
+	return Event{subject: s, kind: TypeMessageRevoked, data: messageRevoked{changedOf(s, m), at}}
 }
 
 type messageEdited struct {
@@ -333,5 +333,5 @@ func MessageEdited(s Subject, m storage.Message, earlier []storage.MessageEdit) 
 		data.EditHistory = append(data.EditHistory, editData{storage.OrEmpty(next), version.EditedAt})
 	}
 
-	return Event{subject: s, kind: TypeMessageEdited, source: sourceNative, data: data}
+	return Event{subject: s, kind: TypeMessageEdited, data: data}
 }

@@ -36,6 +36,5 @@ func ViewNote(n storage.Note) NoteView {
 
 // Note says that a note was written, changed or deleted, and what it says or said.
 func Note(kind string, s Subject, n storage.Note) Event {
-	data := map[string]any{"note": ViewNote(n), "phone_number_id": s.PhoneNumberID}
-	return Event{subject: s, kind: kind, source: sourceNative, data: data}
+	return Event{subject: s, kind: kind, data: map[string]any{"note": ViewNote(n), "phone_number_id": s.PhoneNumberID}}
 }

@@ -21,7 +21,7 @@ type templateData struct {
 // TemplateCategoryChanging says that the provider will move a template to another category,
 // and thereby to another price.
 func TemplateCategoryChanging(s Subject, t storage.Template) Event {
-	return Event{subject: s, kind: TypeTemplateCategory, source: sourceNative, data: categoryChanging{
+	return Event{subject: s, kind: TypeTemplateCategory, data: categoryChanging{
 		Template: templateData{
 			ID:            t.ID,
 			Object:        "template",
