@@ -46,11 +46,10 @@ func (c *Watch) Run(ctx context.Context) error {
 	c.beat(true)
 	defer c.beat(false)
 
-	tick := time.NewTicker(beatEvery)
-	defer tick.Stop()
+	tick := time.Tick(beatEvery)
 	for {
 		select {
-		case <-tick.C:
+		case <-tick:
 			c.look()
 		case <-ctx.Done():
 			return nil

@@ -161,8 +161,7 @@ func (r *Row) setField(column, cell string) (rule string) {
 	case columnLabels:
 		r.Labels = cell
 	case columnOptedIn:
-		value := cell == "true"
-		r.OptedIn = &value
+		r.OptedIn = new(cell == "true")
 		return boolean(cell)
 	case columnOptedOut:
 		r.OptedOut = cell == "true"
@@ -199,9 +198,7 @@ func (r *Row) setAllMetadata(cell string) (rule string) {
 	}
 
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(cell), &fields); err != nil {
-		return "must be a JSON object"
-	}
+	_ = json.Unmarshal([]byte(cell), &fields) // which the rule has found to be an object
 	for key, value := range fields {
 		r.metadata[key] = Compact(value)
 	}

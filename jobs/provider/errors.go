@@ -183,9 +183,6 @@ func (s secrets) redact(text string) string {
 
 // redactError removes secrets from an error of the transport.
 func (s secrets) redactError(err error) error {
-	if err == nil {
-		return nil
-	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err // drop the address with its query
 	}
