@@ -45,13 +45,19 @@ func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commi
 		func(tx *storage.Tx, limit int) (int64, error) {
 			return tx.DeleteAbandonedBroadcasts(now.Add(-abandonedAfter), limit)
 		},
+		func(tx *storage.Tx, limit int) (int64, error) {
+			return tx.DeleteOldContactImports(now.Add(-importsKept), limit)
+		},
 	} {
 		if err := b.repeat(ctx, deleteOld); err != nil {
 			return nil, err
 		}
 	}
 
-	if err := w.forgetImports(ctx, now); err != nil {
+	err = w.Imports.Sweep(time.Now().Add(-importFileGrace), func(id string) (isNeeded bool, err error) {
+		return storage.Query(ctx, w.DB, func(rx *storage.Rx) (bool, error) { return rx.RunningImport(id) })
+	})
+	if err != nil {
 		return nil, err
 	}
 
@@ -69,18 +75,4 @@ func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commi
 		}
 	}
 	return nil, err
-}
-
-// forgetImports deletes imports that ended long ago, and files that no import needs.
-func (w *Workers) forgetImports(ctx context.Context, now storage.Time) error {
-	err := newBatchWriter(w.DB).repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) {
-		return tx.DeleteOldContactImports(now.Add(-importsKept), limit)
-	})
-	if err != nil {
-		return err
-	}
-
-	return w.Imports.Sweep(time.Now().Add(-importFileGrace), func(id string) (bool, error) {
-		return storage.Query(ctx, w.DB, func(rx *storage.Rx) (bool, error) { return rx.RunningImport(id) })
-	})
 }
