@@ -227,11 +227,11 @@ func (w *Workers) makeMessages(tx *storage.Tx, number int64, limit int) (b stora
 		return b, false, err
 	}
 
-	m, reason, err := w.newMessageMaker(tx, b)
-	if err != nil {
+	m := messageMaker{w: w}
+	if m.recipientRules, err = newRecipientRules(&tx.Rx, b); err != nil {
 		return b, false, err
 	}
-	if reason != "" {
+	if reason := concernsAll(m.sender, tx.Now); reason != "" {
 		return b, false, pauseFor(tx, &b, string(reason), m.sender.CooldownUntil)
 	}
 

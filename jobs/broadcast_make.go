@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"confab/jobs/errorcode"
 	"confab/jobs/event"
 	"confab/jobs/messaging"
 	"confab/storage"
@@ -14,16 +13,6 @@ import (
 type messageMaker struct {
 	w *Workers
 	recipientRules
-}
-
-// newMessageMaker reads what all messages of a broadcast need. The reason says why none can
-// be made just now, "" if they can.
-func (w *Workers) newMessageMaker(tx *storage.Tx, b storage.Broadcast) (m messageMaker, reason errorcode.Code, err error) {
-	m = messageMaker{w: w}
-	if m.recipientRules, err = newRecipientRules(&tx.Rx, b); err != nil {
-		return m, "", err
-	}
-	return m, concernsAll(m.sender, tx.Now), nil
 }
 
 // isQuotaLeft reports whether the plan of an organization allows another message this month.

@@ -62,7 +62,14 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job, args fetchArg
 
 	file, err := w.download(ctx, token, *sender.PhoneNumberID, args.Media, m)
 	if err == nil {
-		return func(tx *storage.Tx) error { return w.storeFetched(tx, args, file) }, nil
+		return func(tx *storage.Tx) error {
+			return w.endFetch(tx, args, func(m *storage.Message) error {
+				if err := tx.InsertMedia(&file); err != nil {
+					return err
+				}
+				return tx.MarkMediaFetched(m, file)
+			})
+		}, nil
 	}
 
 	_, ofProvider := errors.AsType[*provider.Error](err)
@@ -137,15 +144,6 @@ func (h *headWriter) Write(p []byte) (int, error) {
 		h.head = append(h.head, p[:min(room, len(p))]...)
 	}
 	return h.file.Write(p)
-}
-
-func (w *Workers) storeFetched(tx *storage.Tx, args fetchArgs, file storage.Media) error {
-	return w.endFetch(tx, args, func(m *storage.Message) error {
-		if err := tx.InsertMedia(&file); err != nil {
-			return err
-		}
-		return tx.MarkMediaFetched(m, file)
-	})
 }
 
 // failFetch records that a file cannot be fetched, and emits the event.
