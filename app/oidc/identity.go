@@ -2,7 +2,6 @@ package oidc
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -31,7 +30,7 @@ type claims struct {
 // identity reads a token that was verified.
 func (p *Provider) identity(token *oidc.IDToken) (Identity, error) {
 	var c claims
-	var all map[string]json.RawMessage
+	var all map[string]any
 	if err := cmp.Or(token.Claims(&c), token.Claims(&all)); err != nil {
 		return Identity{}, fmt.Errorf("%w: the claims: %w", ErrRefused, err)
 	}
@@ -53,16 +52,7 @@ func (p *Provider) identity(token *oidc.IDToken) (Identity, error) {
 }
 
 // holds reports whether a claim is a text, or a list that holds it.
-func holds(claim json.RawMessage, value string) bool {
-	var one string
-	var many []any
-	switch {
-	case claim == nil:
-		return false
-	case json.Unmarshal(claim, &one) == nil:
-		return one == value
-	case json.Unmarshal(claim, &many) == nil:
-		return slices.Contains(many, any(value))
-	}
-	return false
+func holds(claim any, value string) bool {
+	many, _ := claim.([]any)
+	return claim == any(value) || slices.Contains(many, any(value))
 }
