@@ -16,36 +16,18 @@ func (e *env) jobs() *cobra.Command {
 		e.jobsList(), e.jobsShow(), e.jobsRetry(), e.jobsCancel())
 }
 
+// jobView is a job as the console shows it, with what only an operator may see.
 type jobView struct {
-	ID          int64        `json:"id"`
-	Object      string       `json:"object"`
-	Kind        string       `json:"kind"`
+	ID     int64  `json:"id"`
+	Object string `json:"object"`
+	storage.Job
 	Lane        *string      `json:"lane"`
-	State       string       `json:"state"`
 	Args        storage.JSON `json:"args"`
-	Runs        int          `json:"runs"`
-	Failures    int          `json:"failures"`
-	LastError   *string      `json:"last_error"`
-	DueAt       storage.Time `json:"due_at"`
 	LeasedUntil storage.Time `json:"leased_until"`
-	CreatedAt   storage.Time `json:"created_at"`
 }
 
 func viewJob(j storage.Job) jobView {
-	return jobView{
-		ID:          j.ID,
-		Object:      "job",
-		Kind:        j.Kind,
-		Lane:        orNil(j.Lane),
-		State:       j.State,
-		Args:        j.Args,
-		Runs:        j.Runs,
-		Failures:    j.Failures,
-		LastError:   j.LastError,
-		DueAt:       j.DueAt,
-		LeasedUntil: j.LeasedUntil,
-		CreatedAt:   j.CreatedAt,
-	}
+	return jobView{ID: j.ID, Object: "job", Job: j, Lane: orNil(j.Lane), Args: j.Args, LeasedUntil: j.LeasedUntil}
 }
 
 func (e *env) jobsList() *cobra.Command {
