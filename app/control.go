@@ -164,6 +164,7 @@ func (a *App) serveEvents(w http.ResponseWriter, r *http.Request) {
 		Replays: true,
 		Begin:   stream.Begin{LastEventID: r.Header.Get("Last-Event-ID")},
 		Format:  stream.EventStream{AppendItem: stream.AppendOperatorItem},
+		Alone:   true,
 	}
 	if query.Has(datadir.EventsAfter) {
 		after := query.Get(datadir.EventsAfter)

@@ -14,14 +14,14 @@
 //     waiting. The Hub's one goroutine wakes the streams of those organizations; those of
 //     others are not touched.
 //   - A stream that is woken reads window after window, each bounded in rows and bytes,
-//     until nothing is left, and waits again. It reads at most every readInterval, so
+//     until nothing is left, and waits again. It reads at most every timing.read, so
 //     that a busy organization costs a few reads of many events, and not one for each.
 //     Streams of one organization that wait at the same place share a read: see group.
-//   - Every idleInterval it looks by itself, and sends its position, so that a client
+//   - Every timing.idle it looks by itself, and sends its position, so that a client
 //     whose filters leave little gets on too.
 //   - Once a second the Hub asks whether each stream is still allowed. What ends a stream
 //     (that, the stop of the server, a client that leaves or takes nothing for
-//     writeTimeout) ends it at once, also in the midst of a write. The client may come back
+//     timing.write) ends it at once, also in the midst of a write. The client may come back
 //     with its last position.
 //
 // A stream may also send notices: they are true now, are in no list and are not sent again.

@@ -29,9 +29,6 @@ func (g Gap) Explain() string {
 // Format is how a stream is written. Each method appends to the bytes about to be sent.
 type Format interface {
 	ContentType() string
-	// Name distinguishes formats: what two of the same name append is the same. "" is like
-	// no other.
-	Name() string
 	AppendEvent(b []byte, e storage.EventItem, position string) []byte
 	AppendGap(b []byte, g Gap, position string) []byte
 	// AppendOpening gives its position to a client that had nothing to read yet.
@@ -95,13 +92,6 @@ type EventStream struct {
 
 func (EventStream) ContentType() string { return "text/event-stream" }
 
-func (f EventStream) Name() string {
-	if f.AppendItem != nil {
-		return ""
-	}
-	return "events"
-}
-
 func (f EventStream) AppendEvent(b []byte, e storage.EventItem, position string) []byte {
 	b = append(append(b, "id: "...), position...)
 	b = append(append(b, "\nevent: "...), e.Type...)
@@ -140,8 +130,6 @@ func (g Gap) fields() []byte {
 type Lines struct{}
 
 func (Lines) ContentType() string { return "application/x-ndjson" }
-
-func (Lines) Name() string { return "lines" }
 
 func (Lines) AppendEvent(b []byte, e storage.EventItem, position string) []byte {
 	b = appendText(append(Item(e).appendFields(b), `,"position":`...), position)

@@ -11,20 +11,6 @@ import (
 	"confab/storage"
 )
 
-const (
-	// wakeInterval is the least time between two wakes: under load there are thousands of
-	// commits a second.
-	wakeInterval = 5 * time.Millisecond
-	// readInterval is the least time between two reads of a stream.
-	readInterval = 40 * time.Millisecond
-	// idleInterval is how often a stream sends its position.
-	idleInterval = 15 * time.Second
-	// checkInterval is how often streams are asked whether they are still allowed.
-	checkInterval = time.Second
-	// writeTimeout is how long a client may take nothing.
-	writeTimeout = 30 * time.Second
-)
-
 // ErrStopping means that the server is about to stop.
 var ErrStopping = errors.New("the server is stopping")
 
@@ -42,14 +28,20 @@ type Hub struct {
 }
 
 // timing is how long things take; tests have less patience.
-type timing struct{ wake, read, idle, check, write time.Duration }
+type timing struct {
+	wake  time.Duration // between two wakes, at least: under load there are thousands of commits a second
+	read  time.Duration // between two reads of a stream, at least
+	idle  time.Duration // between two times that a stream sends its position
+	check time.Duration // between two times that streams are asked whether they are still allowed
+	write time.Duration // that a client may take nothing
+}
 
 // New makes a hub for a database. Streams can be opened at once, and are woken while Run
 // runs.
 func New(db *storage.DB) (*Hub, error) {
 	h := &Hub{
 		db:     db,
-		timing: timing{wake: wakeInterval, read: readInterval, idle: idleInterval, check: checkInterval, write: writeTimeout},
+		timing: timing{5 * time.Millisecond, 40 * time.Millisecond, 15 * time.Second, time.Second, 30 * time.Second},
 		groups: make(map[int64]*group),
 	}
 	h.context, h.stop = context.WithCancel(context.Background())

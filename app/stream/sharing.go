@@ -65,12 +65,12 @@ func (g *group) wokenSince(t time.Time) bool {
 // stream that has just read it. A stream that sends a gap of its own, ends or has a format of its
 // own reads alone.
 func (s *Stream) nextWindow(ctx context.Context) (window, error) {
-	if s.start.gap != "" || s.Once || s.Format.Name() == "" {
+	if s.start.gap != "" || s.Once || s.Alone {
 		return s.readWindow(ctx, math.MaxInt64)
 	}
 
 	filter := fmt.Sprint(s.Filter.Types, s.Filter.PhoneNumberID, s.Filter.Of)
-	r, isOurs := s.group.join(windowKey{s.at, s.removed, s.Replays, filter, s.Format.Name()}, s.hub.timing.read)
+	r, isOurs := s.group.join(windowKey{s.at, s.removed, s.Replays, filter, s.Format.ContentType()}, s.hub.timing.read)
 	if isOurs {
 		s.share(r)
 	}

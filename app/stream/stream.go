@@ -21,6 +21,7 @@ type Options struct {
 	Begin        Begin
 	Once         bool // end when the present events have been sent
 	Format       Format
+	Alone        bool // share no reads: the format is like no other
 	// ReadInterval is the least time between two reads, if it is longer than that of all.
 	ReadInterval time.Duration
 	// Notices are sent beside the events; nil for none.
@@ -41,7 +42,7 @@ type Stream struct {
 	news  chan struct{}   // holds a value when there may be notices
 	since atomic.Int64    // since when something waits to be sent, in Unix nanoseconds; 0 if nothing does
 	ended context.Context // done when end was called
-	close func()          // gives its place back, once
+	Close func()          // gives its place back, once; Serve calls it too
 
 	// The fields below belong to Serve.
 	start   start
@@ -67,7 +68,7 @@ func (h *Hub) Open(ctx context.Context, o Options) (*Stream, error) {
 	if err := h.add(s); err != nil {
 		return nil, err
 	}
-	s.close = sync.OnceFunc(func() {
+	s.Close = sync.OnceFunc(func() {
 		h.remove(s)
 		if o.Closed != nil {
 			o.Closed()
@@ -83,9 +84,6 @@ func (h *Hub) Open(ctx context.Context, o Options) (*Stream, error) {
 	s.sent.seq = -1 // none
 	return s, nil
 }
-
-// Close gives the place of a stream back. Serve does it too.
-func (s *Stream) Close() { s.close() }
 
 // lastWrite is how long a write may still take when the stream has to end.
 const lastWrite = time.Second
