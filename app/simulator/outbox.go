@@ -123,7 +123,7 @@ func (s *Server) enqueue(c *change) {
 		q = &deliveryQueue{}
 		s.outbox.queues[key] = q
 		if !s.closing {
-			s.deliveries.Go(func() { s.runQueue(key, q) })
+			s.work.Go(func() { s.runQueue(key, q) })
 		}
 	}
 
@@ -186,8 +186,6 @@ func retryDelay(attempts int) time.Duration {
 	return min(last<<min(attempts-len(retryAfter), 20), longestRetry)
 }
 
-// finishBatch drops the changes of a delivered batch and schedules those of a
-// failed one again.
 func (s *Server) finishBatch(q *deliveryQueue, batch []*change, err error) {
 	s.markDirty()
 	if err != nil && s.ctx.Err() != nil {

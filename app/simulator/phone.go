@@ -11,8 +11,6 @@ import "slices"
 const (
 	shownByDefault = 200
 	shownAtMost    = 1000
-	// followUpsAtMost is how many reactions, edits and deletions are looked at for them.
-	followUpsAtMost = 10_000
 )
 
 // followUps are the types of messages that are shown on others.
@@ -46,7 +44,7 @@ func (s *Server) phoneMessages(user *person, numberID string, limit int) (found 
 		if !m.followsUp() {
 			shown++
 		}
-		if shown == limit || len(found)-shown == followUpsAtMost {
+		if shown == limit {
 			break
 		}
 	}

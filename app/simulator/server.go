@@ -40,10 +40,9 @@ type Server struct {
 	blobs   *blobs
 	control http.Handler
 
-	ctx        context.Context
-	cancel     context.CancelFunc
-	work       sync.WaitGroup // timeline and saver
-	deliveries sync.WaitGroup // the running queues of the outbox
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup // timeline, saver and the running queues of the outbox
 
 	// mu guards all that follows. It is held for moments only: nothing is
 	// encoded, written or posted under it, but for small chunks of a save.
@@ -106,8 +105,6 @@ func New(opt Options) (*Server, error) {
 	return s, nil
 }
 
-// initCredentials takes the credentials from the options, else from the state
-// file, else makes them up.
 func (s *Server) initCredentials() {
 	w := &s.world
 	w.Creds.AppID = firstOf(s.opt.AppID, w.Creds.AppID, randomDigits(15))
@@ -160,7 +157,6 @@ func (s *Server) Close() error {
 	s.mu.Unlock()
 
 	s.work.Wait()
-	s.deliveries.Wait()
 	s.opt.CallbackClient.CloseIdleConnections()
 	s.blobs.close()
 	return s.save()

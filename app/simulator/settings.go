@@ -48,19 +48,16 @@ type Settings struct {
 
 // Friendly defaults: a developer sees each status arrive after the other.
 const (
-	defaultSentMS      = 50
-	defaultDeliveredMS = 200
-	defaultReviewMS    = 2000
-	defaultThroughput  = 80
-	autoReadMS         = 300 // after delivery
-	playedMS           = 300 // after reading
+	defaultSentMS = 50
+	autoReadMS    = 300 // after delivery
+	playedMS      = 300 // after reading
 )
 
 func defaultSettings() Settings {
 	return Settings{
-		SentMS: new(int64(defaultSentMS)), DeliveredMS: new(int64(defaultDeliveredMS)), ServiceWindow: true,
-		TemplateReviewMS: defaultReviewMS, TemplateVerdict: statusApproved,
-		MessagesPerSecond: defaultThroughput, PairLimit: true, WebhookVersion: "v24.0",
+		SentMS: new(int64(defaultSentMS)), DeliveredMS: new(int64(200)), ServiceWindow: true,
+		TemplateReviewMS: 2000, TemplateVerdict: statusApproved,
+		MessagesPerSecond: 80, PairLimit: true, WebhookVersion: "v24.0",
 		ServiceAllowance: 1000, PaymentMethod: true, NameStatus: "APPROVED", MessagingLimit: "TIER_250",
 	}
 }
