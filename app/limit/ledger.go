@@ -150,11 +150,7 @@ func Stranger(address string) Holder {
 	if addr = addr.Unmap().WithZone(""); addr.Is4() {
 		bits = 24
 	}
-	network, err := addr.Prefix(bits)
-	if err != nil {
-		return Holder{Group: address}
-	}
-	return Holder{Group: network.String(), Member: addr.String()}
+	return Holder{Group: netip.PrefixFrom(addr, bits).Masked().String(), Member: addr.String()}
 }
 
 // whole is the holder's group.
