@@ -134,14 +134,8 @@ func (all looks) tabsOf(user string) (n int) {
 type presentState struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
-	State string `json:"state"`
+	State string `json:"state"` // looking or typing
 }
-
-// States of somebody who is present.
-const (
-	stateLooking = "looking"
-	stateTyping  = "typing"
-)
 
 // presence is who looks at a conversation: each person once, typing if any tab is.
 func (all looks) presence(conversation string) map[string]any {
@@ -150,9 +144,9 @@ func (all looks) presence(conversation string) map[string]any {
 		if one.conversation != conversation {
 			continue
 		}
-		state := cmp.Or(people[key.user].State, stateLooking)
+		state := cmp.Or(people[key.user].State, "looking")
 		if one.typing {
-			state = stateTyping
+			state = "typing"
 		}
 		people[key.user] = presentState{key.user, one.person, state}
 	}
