@@ -151,10 +151,6 @@ func (s *Server) getTrace(r *rest.Request) (rest.Reply, error) {
 	if !IsTraceable(id) {
 		return rest.Reply{}, rest.NotFound()
 	}
-	if err := s.APILog.Flush(r.HTTP.Context()); err != nil {
-		return rest.Reply{}, err
-	}
-
 	view, err := rest.QueryMany(s.Server, r, func(rx *storage.Rx) (TraceView, error) { return ReadTrace(rx, r.Org.ID, id) })
 	return rest.OK(view), err
 }
@@ -194,8 +190,7 @@ func (t *tracer) view() TraceView {
 		t.entries = t.entries[:maxTraceEntries]
 	}
 	for i := 1; i < len(t.entries); i++ {
-		gap := int64(t.entries[i].At - t.entries[i-1].At)
-		t.entries[i].GapMS = &gap
+		t.entries[i].GapMS = new(int64(t.entries[i].At - t.entries[i-1].At))
 	}
 
 	m := t.message
@@ -218,8 +213,7 @@ func tracePreview(words *string) *string {
 		return nil
 	}
 	if text := []rune(strings.ToValidUTF8(*words, "")); len(text) > maxTracePreview {
-		short := string(text[:maxTracePreview]) + "…"
-		return &short
+		return new(string(text[:maxTracePreview]) + "…")
 	}
 	return words
 }
