@@ -1,11 +1,11 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"confab/app/console/api"
 	"confab/app/oidc"
@@ -86,10 +86,7 @@ func (v *visit) bind(tx *storage.Tx, u storage.User, id oidc.Identity) error {
 			return err
 		}
 	}
-	if err := tx.EndUserInvitations(u.ID); err != nil {
-		return err
-	}
-	return tx.Audit(u.OrganizationID, v.actor(u), "user.identity_bound", "user", u.ID)
+	return cmp.Or(tx.EndUserInvitations(u.ID), tx.Audit(u.OrganizationID, v.actor(u), "user.identity_bound", "user", u.ID))
 }
 
 // bindByEmail finds the user who has the verified address of an identity, or creates one, and
@@ -172,7 +169,7 @@ func (v *visit) createUser(tx *storage.Tx, id oidc.Identity) (storage.User, erro
 // nameOf is what a new person is called: as the provider says, or else by its address.
 func nameOf(id oidc.Identity) string {
 	name := strings.TrimSpace(id.Name)
-	if n := utf8.RuneCountInString(name); n < 1 || n > maxName || !isPlainText(name) {
+	if !api.ValidPersonName(name) {
 		name, _, _ = strings.Cut(id.Email, "@")
 	}
 	return name
@@ -196,8 +193,5 @@ func (v *visit) applyRole(tx *storage.Tx, u *storage.User, id oidc.Identity) err
 		}
 	}
 	u.Role = role
-	if err := tx.UpdateUser(u); err != nil {
-		return err
-	}
-	return tx.Audit(u.OrganizationID, v.actor(*u), "user.role_changed", "user", u.ID)
+	return cmp.Or(tx.UpdateUser(u), tx.Audit(u.OrganizationID, v.actor(*u), "user.role_changed", "user", u.ID))
 }

@@ -8,8 +8,6 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"confab/app/api/rest"
 	"confab/app/theme"
@@ -142,9 +140,4 @@ func (v *visit) showFailure(err error) {
 func isNoSession(err error) bool {
 	e, ok := errors.AsType[*rest.Error](err)
 	return ok && e.Code == rest.SessionRequired
-}
-
-// isPlainText reports whether a text can be a name.
-func isPlainText(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }

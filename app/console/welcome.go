@@ -1,17 +1,15 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
-	"unicode/utf8"
 
+	"confab/app/console/api"
 	"confab/app/password"
 	"confab/storage"
 )
-
-// maxName is the longest name of a person.
-const maxName = 200
 
 // errEnded means that an invitation cannot be used any more.
 var errEnded = errors.New("the invitation has ended")
@@ -88,7 +86,7 @@ func (v *visit) acceptInvitation(token string) error {
 		return v.showWelcomeForm(http.StatusForbidden, i, form)
 	}
 	chosen := v.r.PostForm.Get("password")
-	if n := utf8.RuneCountInString(form.Name); n < 1 || n > maxName || !isPlainText(form.Name) {
+	if !api.ValidPersonName(form.Name) {
 		form.NameProblem = v.say("Enter a name of 1 to 200 characters.")
 	}
 	if password.Problem(chosen, i.UserName, i.UserEmail, form.Name) != "" {
@@ -156,15 +154,6 @@ func (v *visit) join(token, user, name, chosen string) (u storage.User, err erro
 // storePassword stores the name and the password that a person chose by its link, which
 // ends with all sessions.
 func (v *visit) storePassword(tx *storage.Tx, u storage.User, hash string, again bool) error {
-	if err := tx.UpdateUser(&u); err != nil {
-		return err
-	}
-	if err := tx.SetPassword(u.ID, hash); err != nil {
-		return err
-	}
-	if err := tx.EndUserInvitations(u.ID); err != nil {
-		return err
-	}
 	if _, err := tx.DeleteUserSessions(u.ID, ""); err != nil {
 		return err
 	}
@@ -173,5 +162,10 @@ func (v *visit) storePassword(tx *storage.Tx, u storage.User, hash string, again
 	if again {
 		action = "user.password_changed"
 	}
-	return tx.Audit(u.OrganizationID, v.actor(u), action, "user", u.ID)
+	return cmp.Or(
+		tx.UpdateUser(&u),
+		tx.SetPassword(u.ID, hash),
+		tx.EndUserInvitations(u.ID),
+		tx.Audit(u.OrganizationID, v.actor(u), action, "user", u.ID),
+	)
 }

@@ -108,7 +108,7 @@ func checkPasskeyName(name *string) error {
 	switch {
 	case name == nil:
 		return rest.Missing("name")
-	case !validPersonName(*name) || !rest.Between(*name, 1, maxPasskeyName):
+	case !ValidPersonName(*name) || !rest.Between(*name, 1, maxPasskeyName):
 		return rest.Invalid("name", rest.LengthRule(1, maxPasskeyName))
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"confab/app/api"
 	"confab/app/api/rest"
@@ -66,9 +67,10 @@ func (s *Server) changePerson(r *rest.Request, change func(*storage.Tx, *storage
 	})
 }
 
-// validPersonName reports whether a text can be a person's name.
-func validPersonName(name string) bool {
-	return rest.Between(name, 1, maxPersonName) && strings.TrimSpace(name) != "" && !strings.ContainsFunc(name, unicode.IsControl)
+// ValidPersonName reports whether a text can be a person's name.
+func ValidPersonName(name string) bool {
+	isText := utf8.ValidString(name) && strings.TrimSpace(name) != "" && !strings.ContainsFunc(name, unicode.IsControl)
+	return isText && rest.Between(name, 1, maxPersonName)
 }
 
 func errPersonName() *rest.Error { return rest.Invalid("name", rest.LengthRule(1, maxPersonName)) }
@@ -92,7 +94,7 @@ func (c *personChanges) Validate() error {
 	switch {
 	case !c.Name.Set && !c.Email.Set && !c.Role.Set && !c.TeamID.Set:
 		return rest.NoneGiven("name", "Provide at least one of name, email, role and team_id.")
-	case c.Name.Set && !validPersonName(c.Name.Value):
+	case c.Name.Set && !ValidPersonName(c.Name.Value):
 		return errPersonName()
 	}
 	return cmp.Or(rest.CheckEmail(c.Email.IfSet()), checkRole(c.Role.IfSet()))
@@ -221,7 +223,7 @@ func (p *newPerson) Validate() error {
 	switch {
 	case p.Name == nil:
 		return rest.Missing("name")
-	case !validPersonName(*p.Name):
+	case !ValidPersonName(*p.Name):
 		return errPersonName()
 	case p.Email == nil:
 		return rest.Missing("email")

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -50,7 +51,7 @@ func (c *profileChanges) Validate() error {
 		return rest.Invalid("notify_about", "must be one of "+strings.Join(storage.NotifyChoices(), ", "))
 	case c.Language.Given() && !slices.Contains(language.All(), c.Language.Value):
 		return rest.Invalid("language", "must be null or one of "+strings.Join(language.All(), ", "))
-	case c.Name.Set && !validPersonName(c.Name.Value):
+	case c.Name.Set && !ValidPersonName(c.Name.Value):
 		return errPersonName()
 	}
 	return c.Available.NotNull("available")
@@ -95,16 +96,14 @@ func (s *Server) updateProfile(r *rest.Request, in profileChanges) (rest.Reply, 
 }
 
 // storeChoices stores whether a person gets conversations, and what it is notified of.
-func (c *profileChanges) storeChoices(tx *storage.Tx, user string) error {
+func (c *profileChanges) storeChoices(tx *storage.Tx, user string) (err error) {
 	if c.Available.Set {
-		if err := tx.SetAvailable(user, c.Available.Value); err != nil {
-			return err
-		}
+		err = tx.SetAvailable(user, c.Available.Value)
 	}
 	if c.NotifyAbout.Set {
-		return tx.SetNotifyAbout(user, c.NotifyAbout.Value)
+		err = cmp.Or(err, tx.SetNotifyAbout(user, c.NotifyAbout.Value))
 	}
-	return nil
+	return err
 }
 
 // storePassword stores a new password and ends the other sessions. The old password may
@@ -115,14 +114,8 @@ func storePassword(tx *storage.Tx, r *rest.Request, u storage.User, hash string)
 	}
 
 	r.Action = "user.password_changed"
-	if err := tx.SetPassword(u.ID, hash); err != nil {
-		return err
-	}
-	if err := tx.EndUserInvitations(u.ID); err != nil {
-		return err
-	}
 	_, err := tx.DeleteUserSessions(u.ID, r.Visitor.Session.ID)
-	return err
+	return cmp.Or(err, tx.SetPassword(u.ID, hash), tx.EndUserInvitations(u.ID))
 }
 
 // newPassword checks the old and the new password, and hashes the new one.
