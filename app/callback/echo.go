@@ -1,6 +1,7 @@
 package callback
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 
@@ -72,8 +73,5 @@ func (s *Server) storeEcho(tx *storage.Tx, a storage.Account, in incoming) error
 			return err
 		}
 	}
-	if err := s.publishOrFetch(tx, a, t, m, in); err != nil {
-		return err
-	}
-	return messaging.ApplyParkedCallbacks(tx, a, &m)
+	return cmp.Or(s.publishOrFetch(tx, a, t, m, in), messaging.ApplyParkedCallbacks(tx, a, &m))
 }

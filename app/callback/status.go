@@ -1,6 +1,7 @@
 package callback
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 
@@ -38,10 +39,7 @@ func (s *Server) prepareStatus(f numberChange, raw json.RawMessage) step {
 			return err
 		}
 
-		if err := messaging.RecordRecipient(tx, account, &m, to); err != nil {
-			return err
-		}
-		return messaging.ApplyStatus(tx, account, &m, status, envelope)
+		return cmp.Or(messaging.RecordRecipient(tx, account, &m, to), messaging.ApplyStatus(tx, account, &m, status, envelope))
 	})
 }
 

@@ -1,6 +1,7 @@
 package callback
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -60,10 +61,7 @@ func templateChangeFor(field string, u provider.TemplateUpdate) func(*storage.Tx
 	switch {
 	case field == "message_template_status_update" && u.Event != "":
 		return func(tx *storage.Tx, t storage.Template) error {
-			if err := tx.MarkTemplateReviewed(t.AccountID, t.ID); err != nil {
-				return err
-			}
-			return updateIfChanged(tx, t, provisioning.ApplyReview(t, u))
+			return cmp.Or(tx.MarkTemplateReviewed(t.AccountID, t.ID), updateIfChanged(tx, t, provisioning.ApplyReview(t, u)))
 		}
 
 	case field == "template_category_update" && u.PreviousCategory != "" && u.NewCategory != "":

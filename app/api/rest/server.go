@@ -20,6 +20,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -152,11 +153,7 @@ func (s *Server) Update(r *Request, fn func(*storage.Tx) (Reply, error)) (Reply,
 		}
 
 		rep, err := fn(tx)
-		if err != nil {
-			return err
-		}
-
-		if err := r.CheckBilling(); err != nil {
+		if err := cmp.Or(err, r.CheckBilling()); err != nil {
 			return err
 		}
 

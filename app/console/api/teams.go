@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"confab/app/api"
 	"confab/app/api/rest"
 	"confab/storage"
 )
@@ -17,15 +18,13 @@ const (
 
 // teamView is a team with how its conversations are assigned.
 type teamView struct {
-	ID              string `json:"id"`
-	Object          string `json:"object"`
-	Name            string `json:"name"`
+	api.TeamView
 	Assignment      string `json:"assignment"`
 	AssignmentLimit *int   `json:"assignment_limit"`
 }
 
 func viewTeam(t storage.Team) teamView {
-	return teamView{ID: t.PublicID, Object: "team", Name: t.Name, Assignment: t.Assignment, AssignmentLimit: t.AssignmentLimit}
+	return teamView{api.TeamView{ID: t.PublicID, Object: "team", Name: t.Name}, t.Assignment, t.AssignmentLimit}
 }
 
 // listTeams handles GET /console/api/teams.
