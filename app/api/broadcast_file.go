@@ -131,17 +131,13 @@ func recipientOf(header, cells []string, number int, names []string) (r storage.
 		written = strings.TrimPrefix(strings.TrimSpace(cells[number]), "'") // which guards a + in spreadsheets
 	}
 	phone, ok := provider.ParseWrittenPhone(written)
-	switch {
-	case ok:
-		r.PhoneNumber = &phone
-	default:
+	if !ok {
 		r.Skip(storage.SkippedPhoneNumber)
-		if written = messaging.Truncate(written, maxShownNumber); written != "" {
-			r.PhoneNumber = &written
-		}
+		r.PhoneNumber = rest.OrNull(messaging.Truncate(written, maxShownNumber))
 		return r
 	}
 
+	r.PhoneNumber = &phone
 	values := make(map[string]string)
 	for i, name := range header {
 		if i != number && i < len(cells) && slices.Contains(names, name) {

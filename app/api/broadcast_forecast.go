@@ -98,8 +98,7 @@ func (s *Server) messagesLeft(r *rest.Request) (*int64, error) {
 		return nil, nil
 	}
 	used, err := rest.Query(s.Server, r, func(rx *storage.Rx) (int64, error) { return rx.StoredUsage(r.Org.ID, s.DB.Now()) })
-	left := max(0, quota-used)
-	return &left, err
+	return new(max(0, quota-used)), err
 }
 
 func viewForecast(f jobs.Forecast, left *int64) forecastView {
@@ -111,10 +110,8 @@ func viewForecast(f jobs.Forecast, left *int64) forecastView {
 		Repeated:     f.Repeated,
 		Capped:       f.IsPartial,
 		First:        []forecastSend{},
+		PausedReason: rest.OrNull(f.PausedReason),
 		MessagesLeft: left,
-	}
-	if f.PausedReason != "" {
-		v.PausedReason = &f.PausedReason
 	}
 
 	for reason, count := range f.Skipped {

@@ -30,18 +30,10 @@ func (c *contactChanges) Validate() error {
 	return cmp.Or(
 		rest.Optional("name", c.Name.OrNil(), maxContactName),
 		rest.Optional("username", c.Username.OrNil(), maxContactUsername),
-		rest.CheckEmail(c.email()),
+		rest.CheckEmail(rest.OrNull(c.Email.Value)), // an empty one clears it, as null does
 		c.OptedIn.NotNull("opted_in"),
 		rest.CheckMetadata(c.Metadata.OrNil()),
 	)
-}
-
-// email is the new address; nil for none. An empty one clears it, as null does.
-func (c *contactChanges) email() *string {
-	if c.Email.Value == "" {
-		return nil
-	}
-	return &c.Email.Value
 }
 
 // apply makes the changes. A name that the client gives replaces the person's own
@@ -52,7 +44,7 @@ func (c *contactChanges) apply(to *storage.Contact) {
 	}
 	c.Username.ApplyOrNil(&to.Username)
 	if c.Email.Set {
-		to.Email = c.email()
+		to.Email = rest.OrNull(c.Email.Value)
 	}
 	if c.Metadata.Set {
 		to.Metadata = rest.Compact(c.Metadata.Value) // nil for null

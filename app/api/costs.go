@@ -120,8 +120,7 @@ func (s *Server) readCosts(r *rest.Request) (v costsView, err error) {
 func viewCosts(head reportView, all []storage.Cost, table *rates.Table, last storage.Time) costsView {
 	v := costsView{reportView: head, Groups: []costGroupView{}}
 	if from := table.From(last); from != 0 {
-		date := from.Std().UTC().Format(time.DateOnly)
-		v.RatesFrom = &date
+		v.RatesFrom = new(from.Std().UTC().Format(time.DateOnly))
 	}
 
 	sums, total := make(map[string]*costSum), costSum{amount: table.NewSum()}
@@ -176,6 +175,5 @@ func callingCode(prefix string) *string {
 	case len(prefix) >= 2 && strings.Contains(twoDigitCodes, " "+prefix[:2]+" "):
 		digits = 2
 	}
-	code := prefix[:min(digits, len(prefix))]
-	return &code
+	return new(prefix[:min(digits, len(prefix))])
 }

@@ -75,8 +75,7 @@ func (s *Server) streamEvents(r *rest.Request) (rest.Reply, error) {
 		Allowed:      s.mayGoOn(r),
 	}
 	if q.Values.Has("after") {
-		after := q.Values.Get("after")
-		o.Begin.After = &after
+		o.Begin.After = new(q.Values.Get("after"))
 	}
 	if q.Err != nil {
 		return rest.Reply{}, q.Err
@@ -170,13 +169,9 @@ func (s *Server) WhyEnded(ctx context.Context, v *rest.Visitor) string {
 }
 
 func (s *Server) whySignedOut(ctx context.Context, user string) string {
-	why := live.EndedSignedOut
-	_ = s.DB.View(ctx, func(rx *storage.Rx) error { // without an answer the session is gone all the same
-		u, err := rx.UserByID(user)
-		if err == nil && u.DisabledAt != 0 {
-			why = live.EndedDisabled
-		}
-		return err
-	})
-	return why
+	u, err := storage.Query(ctx, s.DB, func(rx *storage.Rx) (storage.User, error) { return rx.UserByID(user) })
+	if err == nil && u.DisabledAt != 0 {
+		return live.EndedDisabled
+	}
+	return live.EndedSignedOut // without an answer the session is gone all the same
 }

@@ -137,8 +137,7 @@ func Page[T, V any](s *Server, q ListQuery, rows []T, key func(T) storage.After,
 	}
 
 	if body.HasMore = next != storage.Last; body.HasMore {
-		cursor := s.cursors.Encode(q.scope, next)
-		body.NextCursor = &cursor
+		body.NextCursor = new(s.cursors.Encode(q.scope, next))
 	}
 	return Reply{Status: http.StatusOK, List: body}, nil
 }

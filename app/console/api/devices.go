@@ -25,10 +25,7 @@ type pushView struct {
 }
 
 func (s *Server) viewPush(key string) (rest.Reply, error) {
-	v := pushView{Object: "push"}
-	if problem := s.pushProblem(); problem != "" {
-		v.Problem = &problem
-	}
+	v := pushView{Object: "push", Problem: rest.OrNull(s.pushProblem())}
 	if key == "" || v.Problem != nil {
 		return rest.OK(v), nil
 	}

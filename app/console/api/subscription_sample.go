@@ -132,9 +132,7 @@ func (s *Server) getDeliveryRequest(r *rest.Request) (rest.Reply, error) {
 	}
 
 	view := viewWebhookRequest(d, out, to, r.Now)
-	if replay != "" {
-		view.ReplayedAs = &replay
-	}
+	view.ReplayedAs = rest.OrNull(replay)
 	return rest.OK(view), nil
 }
 
