@@ -15,22 +15,16 @@ import (
 // own, writes the texts of authentication templates, and turns a button for codes into
 // a link. So only the parts that it keeps are compared.
 func Same(theirs, ours storage.Template) bool {
-	code := ours.Category == Authentication
-	one, err := comparisonKeys(theirs.Components, code)
-	two, other := comparisonKeys(ours.Components, code)
-	return err == nil && other == nil && slices.Equal(one, two)
-}
-
-// comparisonKeys has a text for each component, which is equal for components that
-// count as the same. code says that the template is for authentication.
-func comparisonKeys(components storage.JSON, code bool) ([]string, error) {
-	var parts []*DraftPart
-	if err := json.Unmarshal(components, &parts); err != nil {
-		return nil, err
+	var one, two []*DraftPart
+	if json.Unmarshal(theirs.Components, &one) != nil || json.Unmarshal(ours.Components, &two) != nil {
+		return false
 	}
-	return partKeys(parts, code), nil
+	code := ours.Category == Authentication
+	return slices.Equal(partKeys(one, code), partKeys(two, code))
 }
 
+// partKeys has a text for each component, which is equal for components that count as the
+// same. code says that the template is for authentication.
 func partKeys(parts []*DraftPart, code bool) (words []string) {
 	for _, p := range parts {
 		if p != nil {

@@ -137,8 +137,7 @@ func (t *Draft) Row(account int64) (storage.Template, error) {
 func (t *Draft) ProviderBody() ([]byte, error) {
 	sent := *t
 	if t.ParameterFormat != nil {
-		format := strings.ToLower(*t.ParameterFormat) // it takes small letters, but answers in capitals
-		sent.ParameterFormat = &format
+		sent.ParameterFormat = new(strings.ToLower(*t.ParameterFormat)) // it takes small letters, but answers in capitals
 	}
 	return json.Marshal(sent)
 }

@@ -83,10 +83,9 @@ var variable = regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`)
 
 // Variables are the names of the variables in a text, each once.
 func Variables(text string) (names []string) {
-	seen := make(map[string]bool)
 	for _, match := range variable.FindAllStringSubmatch(text, -1) {
-		if name := match[1]; !seen[name] {
-			names, seen[name] = append(names, name), true
+		if name := match[1]; !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names
@@ -200,40 +199,33 @@ func slotsOf(parts []storedPart) (slots []*content.PartBody) {
 // checkPart checks the values for one part.
 func (t Stored) checkPart(parts []storedPart, p *content.PartBody) error {
 	switch *p.Type {
-	case "header":
-		return t.checkHeader(findPart(parts, "header"), p.Parameters)
-	case "body":
-		return t.checkBody(findPart(parts, "body"), p.Parameters)
 	case "button":
 		return checkButtonParameters(findPart(parts, "buttons"), p)
-	case "limited_time_offer":
-		return checkOfferParameters(findPart(parts, "limited_time_offer"), p.Parameters)
+	case "carousel":
+		return nil // which only the whole can check
 	}
-	return nil // a carousel, which only the whole can check
+
+	switch stored := findPart(parts, *p.Type); {
+	case stored == nil:
+		return exactCount(0, p.Parameters)
+	case *p.Type == "header":
+		return t.checkHeader(stored, p.Parameters)
+	case *p.Type == "body" && !t.isCode:
+		return t.checkTexts(stored.Text, p.Parameters)
+	case *p.Type == "body" || stored.Offer.HasExpiration:
+		return exactCount(1, p.Parameters)
+	}
+	return countBetween(0, 1, len(p.Parameters), "parameters") // the expiry of an offer
 }
 
 func (t Stored) checkHeader(stored *storedPart, given []*content.ParameterBody) error {
-	switch {
-	case stored == nil:
-		return exactCount(0, given)
-	case stored.Format == "" || strings.EqualFold(stored.Format, "TEXT"):
+	if stored.Format == "" || strings.EqualFold(stored.Format, "TEXT") {
 		return t.checkTexts(stored.Text, given)
 	}
-
 	if err := exactCount(1, given); err != nil {
 		return err
 	}
 	return rest.Within("parameters[0]", rest.OneOf("type", given[0].Type, strings.ToLower(stored.Format)))
-}
-
-func (t Stored) checkBody(stored *storedPart, given []*content.ParameterBody) error {
-	switch {
-	case stored == nil:
-		return exactCount(0, given)
-	case t.isCode:
-		return exactCount(1, given)
-	}
-	return t.checkTexts(stored.Text, given)
 }
 
 // checkTexts checks that there is a value for each variable.

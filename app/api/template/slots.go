@@ -39,17 +39,6 @@ func checkButtonParameters(stored *storedPart, p *content.PartBody) error {
 	return countBetween(least, most, len(p.Parameters), "parameters")
 }
 
-// checkOfferParameters checks the expiry of a limited-time offer.
-func checkOfferParameters(stored *storedPart, given []*content.ParameterBody) error {
-	switch {
-	case stored == nil:
-		return exactCount(0, given)
-	case stored.Offer.HasExpiration:
-		return exactCount(1, given)
-	}
-	return countBetween(0, 1, len(given), "parameters")
-}
-
 // checkCarousel checks each card against the card of the template at its index.
 func (t Stored) checkCarousel(stored *storedPart, sent content.Components) error {
 	for i, c := range sent {
