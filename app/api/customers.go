@@ -29,7 +29,8 @@ type customerAccount struct {
 	OnboardedAt   storage.Time `json:"onboarded_at"`
 }
 
-func customerFilters(r *rest.Request) (storage.CustomerFilter, error) {
+// listCustomers handles GET /v1/customers.
+func (s *Server) listCustomers(r *rest.Request) (rest.Reply, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.CustomerFilter{
 		Status: q.OneOf("status", storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended,
@@ -42,15 +43,9 @@ func customerFilters(r *rest.Request) (storage.CustomerFilter, error) {
 		f.Status, f.Archived = "", true
 	}
 
-	return f, q.Err
-}
-
-// listCustomers handles GET /v1/customers.
-func (s *Server) listCustomers(r *rest.Request) (rest.Reply, error) {
-	f, err := customerFilters(r)
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Customer, event.CustomerData]{
 		Scope: fmt.Sprintf("customers %#v", f),
-		Err:   err,
+		Err:   q.Err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Customer, storage.After, error) {
 			return rx.Within(q.Budget).Customers(r.Org.ID, f, q.After, q.Fetch())
 		},
@@ -215,10 +210,7 @@ func (s *Server) disconnectAccount(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, rest.NotFound()
 		}
 
-		if err := tx.RemoveAccount(a.ID, "The account was disconnected through the API."); err != nil {
-			return rest.Reply{}, err
-		}
-
-		return rest.OK(DisconnectedView{*a.PhoneNumberID, "whatsapp_account", true}), jobs.EnqueueAccountRemoval(tx, a)
+		err = cmp.Or(tx.RemoveAccount(a.ID, "The account was disconnected through the API."), jobs.EnqueueAccountRemoval(tx, a))
+		return rest.OK(DisconnectedView{*a.PhoneNumberID, "whatsapp_account", true}), err
 	})
 }

@@ -28,7 +28,8 @@ func ViewDelivery(d storage.Delivery) DeliveryView {
 // maxEventID is longer than the ids of any provider's messages, and than ours.
 const maxEventID = rest.MaxMessageID
 
-func (s *Server) deliveryFilters(r *rest.Request) (storage.DeliveryFilter, error) {
+// listDeliveries handles GET /v1/webhook_deliveries.
+func (s *Server) listDeliveries(r *rest.Request) (rest.Reply, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.DeliveryFilter{
 		SubscriptionID: q.ID("subscription_id", storage.PrefixSubscription),
@@ -43,15 +44,10 @@ func (s *Server) deliveryFilters(r *rest.Request) (storage.DeliveryFilter, error
 	if q.Err == nil && q.Values.Has("event_type") {
 		q.Err = s.checkDelivered(r, &f.EventType)
 	}
-	return f, q.Err
-}
 
-// listDeliveries handles GET /v1/webhook_deliveries.
-func (s *Server) listDeliveries(r *rest.Request) (rest.Reply, error) {
-	f, err := s.deliveryFilters(r)
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Delivery, DeliveryView]{
 		Scope: fmt.Sprintf("webhook_deliveries %#v", f),
-		Err:   err,
+		Err:   q.Err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Delivery, storage.After, error) {
 			return rx.Within(q.Budget).Deliveries(r.Org.ID, f, q.After, q.Fetch())
 		},

@@ -17,7 +17,8 @@ import (
 	"confab/storage"
 )
 
-func messageFilters(r *rest.Request) (storage.MessageFilter, error) {
+// listMessages handles GET /v1/:phone_number_id/messages.
+func (s *Server) listMessages(r *rest.Request) (rest.Reply, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.MessageFilter{
 		ConversationID: q.ID("conversation_id", storage.PrefixConversation),
@@ -31,15 +32,10 @@ func messageFilters(r *rest.Request) (storage.MessageFilter, error) {
 		Scheduled:     q.OneOf("scheduled", "true", "false") == "true",
 		Search:        q.Text("search", maxSearch),
 	}
-	return f, q.Err
-}
 
-// listMessages handles GET /v1/:phone_number_id/messages.
-func (s *Server) listMessages(r *rest.Request) (rest.Reply, error) {
-	f, err := messageFilters(r)
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Message, messageView]{
 		Scope: fmt.Sprintf("messages %d %#v", r.Account.ID, f),
-		Err:   err,
+		Err:   q.Err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Message, storage.After, error) {
 			return rx.Within(q.Budget).Messages(r.Account.ID, f, q.After, q.Fetch())
 		},
@@ -147,20 +143,17 @@ func (s *Server) markRead(r *rest.Request, read content.ReadReceipt) (rest.Reply
 
 // unreadAfter counts the unread messages after an inbound message. It runs outside of
 // the write transaction, because counting may take long.
-func (s *Server) unreadAfter(r *rest.Request, providerID string) (unread storage.UnreadCount, err error) {
-	err = s.List(r, func(rx *storage.Rx) error {
+func (s *Server) unreadAfter(r *rest.Request, providerID string) (storage.UnreadCount, error) {
+	return rest.QueryMany(s.Server, r, func(rx *storage.Rx) (unread storage.UnreadCount, err error) {
 		m, err := rx.MessageByProviderID(r.Account.ID, providerID)
 		if err != nil {
-			return err
+			return unread, err
 		}
 		if m.Direction != storage.Inbound {
-			return rest.NotFound()
+			return unread, rest.NotFound()
 		}
-
-		unread, err = rx.CountUnreadAfter(m)
-		return err
+		return rx.CountUnreadAfter(m)
 	})
-	return unread, err
 }
 
 // acceptMessage checks whether a message may be sent and stores it, with the contact
@@ -176,10 +169,8 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *rest.Request, out content.Outg
 		return storage.Message{}, err
 	}
 
-	if err := resolveTemplate(&tx.Rx, &out, sender); err != nil {
-		return storage.Message{}, err
-	}
-	if err := findMedia(&tx.Rx, r.Account.TeamID, r.Key.Accounts, &out); err != nil {
+	err = cmp.Or(resolveTemplate(&tx.Rx, &out, sender), findMedia(&tx.Rx, r.Account.TeamID, r.Key.Accounts, &out))
+	if err != nil {
 		return storage.Message{}, err
 	}
 

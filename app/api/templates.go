@@ -44,15 +44,15 @@ func viewTemplate(a storage.AccountSummary, t storage.Template) templateView {
 		Name:               t.Name,
 		Language:           t.Language,
 		Status:             t.Status,
-		ProviderStatus:     orNull(t.ProviderStatus),
-		RejectedReason:     orNull(t.Reason),
-		Category:           orNull(t.Category),
+		ProviderStatus:     rest.OrNull(t.ProviderStatus),
+		RejectedReason:     rest.OrNull(t.Reason),
+		Category:           rest.OrNull(t.Category),
 		ParameterFormat:    t.ParameterFormat,
 		Content:            t.Content,
 		Variables:          rest.OrEmpty(template.Variables(t.Content)),
 		Components:         t.Components,
 		AccountSummary:     chatAccountView(a),
-		ProviderTemplateID: orNull(t.ProviderTemplateID),
+		ProviderTemplateID: rest.OrNull(t.ProviderTemplateID),
 		CreatedAt:          t.CreatedAt,
 		UpdatedAt:          t.UpdatedAt,
 	}
@@ -63,15 +63,8 @@ func viewTemplate(a storage.AccountSummary, t storage.Template) templateView {
 	return v
 }
 
-// orNull turns "" into nil.
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func templateFilters(r *rest.Request) (storage.TemplateFilter, error) {
+// listTemplates handles GET /v1/:phone_number_id/templates.
+func (s *Server) listTemplates(r *rest.Request) (rest.Reply, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.TemplateFilter{
 		Status: cmp.Or(q.OneOf("status", storage.TemplateApproved, storage.TemplatePending, storage.TemplateRejected, "all"),
@@ -82,16 +75,11 @@ func templateFilters(r *rest.Request) (storage.TemplateFilter, error) {
 	if f.Status == "all" {
 		f.Status = ""
 	}
-	return f, q.Err
-}
 
-// listTemplates handles GET /v1/:phone_number_id/templates.
-func (s *Server) listTemplates(r *rest.Request) (rest.Reply, error) {
-	f, err := templateFilters(r)
 	var account storage.AccountSummary
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Template, templateView]{
 		Scope: fmt.Sprintf("templates %d %#v", r.Account.ID, f),
-		Err:   err,
+		Err:   q.Err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) (rows []storage.Template, reached storage.After, err error) {
 			if account, err = rx.AccountSummary(r.Account.ID); err == nil {
 				rows, reached, err = rx.Within(q.Budget).Templates(r.Account.ID, f, q.After, q.Fetch())
@@ -205,13 +193,10 @@ func (s *Server) updateTemplate(r *rest.Request, in template.Changes) (rest.Repl
 
 // editableTemplate finds the template in the path and checks the changes against it.
 func (s *Server) editableTemplate(r *rest.Request, in *template.Changes) (t storage.Template, err error) {
-	if t, err = rest.Find(s.Server, r, templateIn); err == nil {
-		err = in.CheckFor(t, s.plainHTTP())
+	if t, err = rest.Find(s.Server, r, templateIn); err != nil {
+		return t, err
 	}
-	if err == nil {
-		err = s.CheckConnected(r)
-	}
-	return t, err
+	return t, cmp.Or(in.CheckFor(t, s.plainHTTP()), s.CheckConnected(r))
 }
 
 // syncTemplates handles POST /v1/:phone_number_id/templates/sync.

@@ -57,7 +57,11 @@ func ViewAuditEntry(e storage.AuditEntry) AuditView {
 	}
 }
 
-func auditFilters(r *rest.Request) (storage.AuditFilter, error) {
+// maxAuditText is longer than any action or id in the audit log.
+const maxAuditText = 512
+
+// listAudit handles GET /console/api/audit.
+func (s *Server) listAudit(r *rest.Request) (rest.Reply, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.AuditFilter{
 		Action:        q.Text("action", maxAuditText),
@@ -66,19 +70,11 @@ func auditFilters(r *rest.Request) (storage.AuditFilter, error) {
 		CreatedAfter:  q.After("created_after"),
 		CreatedBefore: q.Before("created_before"),
 	}
-	return f, q.Err
-}
 
-// maxAuditText is longer than any action or id in the audit log.
-const maxAuditText = 512
-
-// listAudit handles GET /console/api/audit.
-func (s *Server) listAudit(r *rest.Request) (rest.Reply, error) {
-	f, err := auditFilters(r)
 	var names map[string]string // of the targets on the page
 	return rest.ListOf(s.Server, r, rest.Lister[storage.AuditEntry, namedAuditView]{
 		Scope: fmt.Sprintf("audit %#v", f),
-		Err:   err,
+		Err:   q.Err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.AuditEntry, storage.After, error) {
 			rows, reached, err := rx.Within(q.Budget).AuditEntries(r.Org.ID, f, q.After, q.Fetch())
 			if err == nil {

@@ -26,24 +26,18 @@ type listedJobView struct {
 // maxJobKind is longer than the name of any kind of job.
 const maxJobKind = 64
 
-// jobFilter reads the filters of a list of jobs. What the view calls state is also taken
-// as status, as other lists call it.
-func jobFilter(r *rest.Request) (storage.JobFilter, error) {
-	f := rest.Filters{Values: r.Query()}
-	states := []string{storage.JobDue, storage.JobHeld, storage.JobRunning, storage.JobFailed}
-	state := cmp.Or(f.OneOf("status", states...), f.OneOf("state", states...))
-
-	kind := f.Text("kind", maxJobKind)
-	return storage.JobFilter{State: state, Kind: kind}, f.Err
-}
-
-// listJobs handles GET /console/api/jobs: oldest first.
+// listJobs handles GET /console/api/jobs: oldest first. What the view calls state is also taken as
+// status, as other lists call it.
 func (s *Server) listJobs(r *rest.Request) (rest.Reply, error) {
-	f, err := jobFilter(r)
+	q := rest.Filters{Values: r.Query()}
+	states := []string{storage.JobDue, storage.JobHeld, storage.JobRunning, storage.JobFailed}
+	state := cmp.Or(q.OneOf("status", states...), q.OneOf("state", states...))
+	f := storage.JobFilter{State: state, Kind: q.Text("kind", maxJobKind)}
+
 	var subjects map[int64]storage.JobSubject
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Job, listedJobView]{
 		Scope: "jobs " + f.State + " " + f.Kind,
-		Err:   err,
+		Err:   q.Err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Job, storage.After, error) {
 			f.Limit = q.Fetch()
 			rows, reached, err := rx.JobsOfOrganization(r.Org.ID, f, rest.NumberOf(q.After))
