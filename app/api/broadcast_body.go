@@ -100,7 +100,7 @@ func (b *broadcastBody) validateAudience() error {
 	case given > 1:
 		return rest.Invalid("audience", "must have one of label_id, contact_ids and recipients")
 	case a.LabelID != nil:
-		return checkLabelID("audience.label_id", *a.LabelID)
+		return checkLabelID("audience.label_id", a.LabelID)
 	case !rest.Absent(a.ContactIDs):
 		return rest.Within("audience", b.readContacts(a.ContactIDs))
 	}
@@ -218,10 +218,7 @@ func (b *broadcastBody) resolve(rx *storage.Rx, account storage.AccountKey, of s
 	if err != nil {
 		return made, err
 	}
-	if err := resolveTemplate(rx, &out, sender); err != nil {
-		return made, err
-	}
-	if err := findMedia(rx, account.TeamID, of, &out); err != nil {
+	if err := cmp.Or(resolveTemplate(rx, &out, sender), findMedia(rx, account.TeamID, of, &out)); err != nil {
 		return made, err
 	}
 	if err := cmp.Or(out.MissingMedia, b.checkAudience(rx, account)); err != nil {

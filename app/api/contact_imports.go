@@ -11,11 +11,8 @@ import (
 	"confab/storage"
 )
 
-const (
-	// importWait is how long a request waits for the end of its import, and importPoll how
-	// often it looks.
-	importWait, importPoll = 2 * time.Second, 20 * time.Millisecond
-)
+// importWait is how long a request waits for the end of its import, and importPoll how often it looks.
+const importWait, importPoll = 2 * time.Second, 20 * time.Millisecond
 
 // ContactImportView is the public shape of an import, on the command line too.
 type ContactImportView struct {
@@ -76,10 +73,10 @@ func newContactImport(r *rest.Request) (i storage.ContactImport, err error) {
 	}
 	i.DryRun = dryRun == "true"
 	if label, given := r.Form.Fields["label_id"]; given {
-		if err := checkLabelID("label_id", label); err != nil {
+		i.LabelID = &label
+		if err := checkLabelID("label_id", i.LabelID); err != nil {
 			return i, err
 		}
-		i.LabelID = &label
 	}
 
 	layout, err := contactsheet.ReadLayout(r.Form.File.Reader())
@@ -95,9 +92,7 @@ func newContactImport(r *rest.Request) (i storage.ContactImport, err error) {
 func (s *Server) awaitImport(r *rest.Request, id string, rep rest.Reply) (rest.Reply, error) {
 	until := time.Now().Add(importWait)
 	for {
-		i, err := rest.Find(s.Server, r, func(rx *storage.Rx, r *rest.Request) (storage.ContactImport, error) {
-			return rx.ContactImport(r.Account.ID, id)
-		})
+		i, err := rest.Query(s.Server, r, func(rx *storage.Rx) (storage.ContactImport, error) { return rx.ContactImport(r.Account.ID, id) })
 		if err != nil {
 			return rep, nil // it is accepted, even if it fails later
 		}

@@ -54,22 +54,15 @@ func (v contactView) AppendJSON(b []byte) []byte {
 // query for all of them, and returns the function that makes each view.
 func contactViews(rx *storage.Rx, account int64, contacts ...storage.Contact) (func(storage.Contact) contactView, error) {
 	labels, err := rx.ContactLabels(idsOf(contacts)...)
-	if err != nil {
-		return nil, err
-	}
-
-	chat, err := rx.AccountSummary(account)
-
-	return func(c storage.Contact) contactView { return contactView{c, labels[c.ID], chatAccountView(chat)} }, err
+	chat, failed := rx.AccountSummary(account)
+	view := func(c storage.Contact) contactView { return contactView{c, labels[c.ID], chatAccountView(chat)} }
+	return view, cmp.Or(err, failed)
 }
 
 // ShowContact replies with one contact.
 func ShowContact(rx *storage.Rx, c storage.Contact) (rest.Reply, error) {
 	view, err := contactViews(rx, c.AccountID, c)
-	if err != nil {
-		return rest.Reply{}, err
-	}
-	return rest.OK(view(c)), nil
+	return rest.OK(view(c)), err
 }
 
 func contactFilters(r *rest.Request) (storage.ContactFilter, error) {
@@ -194,10 +187,7 @@ func checkNewContact(rx *storage.Rx, c storage.Contact) error {
 		return rest.FailAt(rest.ContactAlreadyExists, param, "This number already has a contact with that "+param+".")
 	}
 
-	if err := refuseKnown("phone_number", c.PhoneNumber, rx.ContactByPhone); err != nil {
-		return err
-	}
-	return refuseKnown("bsuid", c.BSUID, rx.ContactByBSUID)
+	return cmp.Or(refuseKnown("phone_number", c.PhoneNumber, rx.ContactByPhone), refuseKnown("bsuid", c.BSUID, rx.ContactByBSUID))
 }
 
 func contactIn(rx *storage.Rx, r *rest.Request) (storage.Contact, error) {

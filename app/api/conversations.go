@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -109,17 +110,9 @@ func conversationViews(
 		ids[i] = c.ID
 	}
 
-	labels, err := rx.ConversationLabels(ids...)
-	if err != nil {
-		return nil, err
-	}
-
-	newest, err := rx.LastMessages(ids...)
-	if err != nil {
-		return nil, err
-	}
-
-	chat, err := rx.AccountSummary(r.Account.ID)
+	labels, labelsErr := rx.ConversationLabels(ids...)
+	newest, newestErr := rx.LastMessages(ids...)
+	chat, chatErr := rx.AccountSummary(r.Account.ID)
 
 	return func(c storage.FullConversation) conversationView {
 		v := conversationView{FullConversation: c, account: chatAccountView(chat), labels: labels[c.ID]}
@@ -128,7 +121,7 @@ func conversationViews(
 			v.last = &m
 		}
 		return v
-	}, err
+	}, cmp.Or(labelsErr, newestErr, chatErr)
 }
 
 const (
@@ -208,10 +201,7 @@ func ShowConversation(rx *storage.Rx, r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 	view, err := conversationViews(rx, r, c)
-	if err != nil {
-		return rest.Reply{}, err
-	}
-	return rest.OK(view(c)), nil
+	return rest.OK(view(c)), err
 }
 
 // getConversation handles GET /v1/:phone_number_id/conversations/:id.

@@ -15,16 +15,14 @@ type labelChoice struct {
 	LabelID *string `json:"label_id"`
 }
 
-func (c *labelChoice) Validate() error {
-	if c.LabelID == nil {
-		return rest.Missing("label_id")
-	}
-	return checkLabelID("label_id", *c.LabelID)
-}
+func (c *labelChoice) Validate() error { return checkLabelID("label_id", c.LabelID) }
 
-// checkLabelID checks the form of a label's id.
-func checkLabelID(param, id string) error {
-	if !storage.ValidID(storage.PrefixLabel, id) {
+// checkLabelID checks that a label's id is there, and its form.
+func checkLabelID(param string, id *string) error {
+	switch {
+	case id == nil:
+		return rest.Missing(param)
+	case !storage.ValidID(storage.PrefixLabel, *id):
 		return rest.Invalid(param, "must be an id that starts with "+storage.PrefixLabel)
 	}
 	return nil
@@ -126,8 +124,7 @@ func (b *bulkLabel) Validate() error {
 		return rest.Invalid(rest.ItemPath("contact_ids", bad), "must be an id that starts with "+storage.PrefixContact)
 	}
 
-	label := labelChoice{b.LabelID}
-	switch err := label.Validate(); {
+	switch err := checkLabelID("label_id", b.LabelID); {
 	case err != nil:
 		return err
 	case b.Operation == nil:

@@ -88,10 +88,8 @@ func (s *Server) keepMedia(r *rest.Request, in *rest.IncomingFile) (rest.Reply, 
 	}
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		m := file
-		if err := tx.InsertMedia(&m); err != nil {
-			return rest.Reply{}, err
-		}
-		return rest.Created(s.viewMedia(m)), nil
+		err := tx.InsertMedia(&m)
+		return rest.Created(s.viewMedia(m)), err
 	})
 }
 
@@ -116,10 +114,7 @@ func mediaIn(rx *storage.Rx, r *rest.Request) (storage.Media, error) {
 // deleteMedia handles DELETE /v1/:phone_number_id/media/:id.
 func (s *Server) deleteMedia(r *rest.Request) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, mediaIn, func(tx *storage.Tx, m storage.Media) (rest.Reply, error) {
-		if err := tx.MarkMediaDeleted(r.Account.ID, m.ID); err != nil {
-			return rest.Reply{}, err
-		}
-		return rest.Deleted("media", m.ID), jobs.EnqueueMediaRemoval(tx, m)
+		return rest.Deleted("media", m.ID), cmp.Or(tx.MarkMediaDeleted(r.Account.ID, m.ID), jobs.EnqueueMediaRemoval(tx, m))
 	})
 }
 

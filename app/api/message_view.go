@@ -37,14 +37,7 @@ func (s *Server) viewMessage(m storage.Message) messageView {
 // viewMessageMedia is the media of a message; nil if it has none, or none any more.
 func (s *Server) viewMessageMedia(m storage.Message) *mediaView {
 	if link := s.Publisher.MediaURL(m); link != "" {
-		url, ready := link, storage.MediaReady
-		return &mediaView{
-			URL:      &url,
-			MIMEType: m.MediaMIMEType,
-			Size:     m.MediaSize,
-			Filename: m.MediaFilename,
-			Status:   &ready,
-		}
+		return &mediaView{&link, m.MediaMIMEType, m.MediaSize, m.MediaFilename, new(storage.MediaReady)}
 	}
 	if m.MediaStatus != nil && *m.MediaStatus != storage.MediaReady {
 		return &mediaView{Status: m.MediaStatus}

@@ -153,10 +153,8 @@ func (s *Server) updateNote(r *rest.Request, in noteChanges) (rest.Reply, error)
 		if err := tx.UpdateNote(&n, before); err != nil {
 			return rest.Reply{}, err
 		}
-		if err := notifyMentioned(tx, r, n, before); err != nil {
-			return rest.Reply{}, err
-		}
-		return rest.OK(event.ViewNote(n)), event.Note(event.TypeNoteUpdated, subject(r), n).Emit(tx)
+		err := cmp.Or(notifyMentioned(tx, r, n, before), event.Note(event.TypeNoteUpdated, subject(r), n).Emit(tx))
+		return rest.OK(event.ViewNote(n)), err
 	})
 }
 
@@ -166,9 +164,6 @@ func (s *Server) deleteNote(r *rest.Request) (rest.Reply, error) {
 		if err := checkNoteAuthor(r, n); err != nil {
 			return rest.Reply{}, err
 		}
-		if err := tx.DeleteNote(n); err != nil {
-			return rest.Reply{}, err
-		}
-		return rest.Deleted("note", n.ID), event.Note(event.TypeNoteDeleted, subject(r), n).Emit(tx)
+		return rest.Deleted("note", n.ID), cmp.Or(tx.DeleteNote(n), event.Note(event.TypeNoteDeleted, subject(r), n).Emit(tx))
 	})
 }

@@ -100,9 +100,9 @@ func checkAction(a *storage.RuleAction) error {
 	case a.Resolve != nil && !*a.Resolve:
 		return rest.Invalid("resolve", "must be true")
 	case a.AddLabel != nil:
-		return checkLabelID("add_label", *a.AddLabel)
+		return checkLabelID("add_label", a.AddLabel)
 	case a.RemoveLabel != nil:
-		return checkLabelID("remove_label", *a.RemoveLabel)
+		return checkLabelID("remove_label", a.RemoveLabel)
 	case a.Assign != nil && !storage.ValidID("", *a.Assign):
 		return rest.Invalid("assign", "must be the id of a user")
 	case a.Note != nil:

@@ -241,10 +241,9 @@ func errForeignNumber(i int) error {
 // distinct removes repeated entries and keeps the order.
 func distinct(list []string) storage.Strings {
 	var all storage.Strings
-	seen := make(map[string]bool, len(list))
 	for _, s := range list {
-		if !seen[s] {
-			all, seen[s] = append(all, s), true
+		if !slices.Contains(all, s) {
+			all = append(all, s)
 		}
 	}
 	return all

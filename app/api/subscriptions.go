@@ -55,10 +55,7 @@ func (s *Server) createSubscription(r *rest.Request, in newSubscription) (rest.R
 
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		sub := in.subscription(r.Org.ID)
-		if err := checkOwnNumbers(&tx.Rx, r.Org.ID, in.PhoneNumberIDs); err != nil {
-			return rest.Reply{}, err
-		}
-		if err := checkSubscriptionCount(&tx.Rx, r); err != nil {
+		if err := cmp.Or(checkOwnNumbers(&tx.Rx, r.Org.ID, in.PhoneNumberIDs), checkSubscriptionCount(&tx.Rx, r)); err != nil {
 			return rest.Reply{}, err
 		}
 
@@ -247,12 +244,9 @@ func ViewStats(since storage.Time, d storage.DeliveryStats) StatsView {
 	return v
 }
 
-// statsWindow is how far back stats go by default.
-const statsWindow = 24 * time.Hour
-
-// StatsSince is since when deliveries are counted by default.
+// StatsSince is since when deliveries are counted by default: for a day.
 func StatsSince(now storage.Time) storage.Time {
-	return storage.At(now.Std().Add(-statsWindow).Truncate(time.Minute))
+	return storage.At(now.Std().Add(-24 * time.Hour).Truncate(time.Minute))
 }
 
 // getSubscriptionStats handles GET /v1/webhook_subscriptions/:id/stats.

@@ -64,10 +64,8 @@ func (out submission) store(tx *storage.Tx) (storage.Template, error) {
 	case err != nil:
 		return t, err
 	case old.ProviderStatus == TemplateDeleted:
-		if err := tx.DeleteTemplate(old.AccountID, old.ID); err != nil {
-			return t, err
-		}
-		return t, tx.InsertTemplate(&t)
+		err := cmp.Or(tx.DeleteTemplate(old.AccountID, old.ID), tx.InsertTemplate(&t))
+		return t, err
 	case out.adopted || old.ProviderTemplateID != t.ProviderTemplateID:
 		return t, errTemplateExists(nil)
 	}
@@ -247,29 +245,24 @@ var exampleTypes = map[string][]string{
 	"DOCUMENT": {"application/pdf"},
 }
 
-// exampleUploader uploads the files of a template's examples to the provider.
-type exampleUploader struct {
-	s       *Server
-	account int64
-	handles map[string]string // by URL: cards often share one
-}
-
-// uploadExamples uploads the files of a template's examples and replaces their URLs
-// with handles.
+// uploadExamples uploads the files of a template's examples to the provider and replaces their
+// URLs with handles.
 func (s *Server) uploadExamples(r *rest.Request, parts []*template.DraftPart) error {
 	ctx, cancel := context.WithTimeout(r.HTTP.Context(), exampleTimeout)
 	defer cancel()
 
-	u := exampleUploader{s: s, account: r.Account.ID, handles: make(map[string]string)}
-	return u.uploadParts(ctx, "", parts)
+	handles := make(map[string]string) // by URL: cards often share one
+	return s.uploadParts(ctx, r.Account.ID, handles, "", parts)
 }
 
 // uploadParts uploads the files of the parts under a path.
-func (u *exampleUploader) uploadParts(ctx context.Context, path string, parts []*template.DraftPart) error {
+func (s *Server) uploadParts(
+	ctx context.Context, account int64, handles map[string]string, path string, parts []*template.DraftPart,
+) error {
 	for i, p := range parts {
 		at := rest.ItemPath(path+"components", i) + "."
 		for j, card := range p.Cards {
-			if err := u.uploadParts(ctx, rest.ItemPath(at+"cards", j)+".", card.Components); err != nil {
+			if err := s.uploadParts(ctx, account, handles, rest.ItemPath(at+"cards", j)+".", card.Components); err != nil {
 				return err
 			}
 		}
@@ -279,23 +272,21 @@ func (u *exampleUploader) uploadParts(ctx context.Context, path string, parts []
 			continue
 		}
 
-		handle, err := u.upload(ctx, *p.Format, at+"example."+field, url)
-		if err != nil {
-			return err
+		if handles[url] == "" {
+			handle, err := s.upload(ctx, account, *p.Format, at+"example."+field, url)
+			if err != nil {
+				return err
+			}
+			handles[url] = handle
 		}
-
-		p.Example = &template.DraftExample{HeaderHandle: []string{handle}}
+		p.Example = &template.DraftExample{HeaderHandle: []string{handles[url]}}
 	}
 	return nil
 }
 
 // upload fetches a file and uploads it.
-func (u *exampleUploader) upload(ctx context.Context, format, param, url string) (string, error) {
-	if handle, ok := u.handles[url]; ok {
-		return handle, nil
-	}
-
-	in, err := u.s.fetch(ctx, param, url)
+func (s *Server) upload(ctx context.Context, account int64, format, param, url string) (string, error) {
+	in, err := s.fetch(ctx, param, url)
 	if e, ours := errors.AsType[*rest.Error](err); ours && e.Code == rest.RequestTooLarge {
 		return "", rest.Invalid(param, "points to a file that is too large") // the body itself is not
 	}
@@ -308,16 +299,12 @@ func (u *exampleUploader) upload(ctx context.Context, format, param, url string)
 		return "", rest.Invalid(param, "points to a file of type "+in.MimeType+", which is not one of "+strings.Join(types, ", "))
 	}
 
-	handle, err := u.s.Accounts.UploadExample(ctx, u.account, provider.File{
+	handle, err := s.Accounts.UploadExample(ctx, account, provider.File{
 		Name:    *cmp.Or(filetype.CleanName(in.Filename), new("example")),
 		MIME:    in.MimeType,
 		Size:    in.File.Size(),
 		Content: in.File,
 	})
-	if err == nil {
-		u.handles[url] = handle
-	}
-
 	return handle, ProviderCallError(err, func(e *provider.Error) error {
 		return rest.FailAt(rest.InvalidFieldValue, param, "The provider rejected the file: "+ProviderReason(e)).Because(err)
 	})

@@ -28,10 +28,7 @@ func (g *Server) uploadMedia(r *rest.Request) (rest.Reply, error) {
 	if r.Form == nil || r.Form.Files == 0 {
 		return rest.Reply{}, rest.Missing("file")
 	}
-	if err := r.CheckBilling(); err != nil {
-		return rest.Reply{}, err
-	}
-	if err := g.API.CheckConnected(r); err != nil {
+	if err := cmp.Or(r.CheckBilling(), g.API.CheckConnected(r)); err != nil {
 		return rest.Reply{}, err
 	}
 

@@ -66,7 +66,8 @@ func refuse(x *rest.Exchange, e *rest.Error) {
 	if r.Subcode == provider.SubcodeMissingObject {
 		r.Message = fmt.Sprintf("Unsupported %s request. Object with ID '%s' does not exist, cannot be loaded due to missing "+
 			"permissions, or does not support this operation. Please read the Graph API documentation at "+
-			"https://developers.facebook.com/docs/graph-api", strings.ToLower(x.Request.HTTP.Method), objectID(x.Request))
+			"https://developers.facebook.com/docs/graph-api", strings.ToLower(x.Request.HTTP.Method),
+			cmp.Or(x.Request.Param("id"), x.Request.Param("object")))
 	}
 	if e.Code == rest.MissingRequiredField {
 		r.Message = "(#100) The parameter " + e.Param + " is required."
@@ -81,8 +82,6 @@ func refuse(x *rest.Exchange, e *rest.Error) {
 	x.WriteHeader(answer.Status)
 	x.Write(answer.Body)
 }
-
-func objectID(r *rest.Request) string { return cmp.Or(r.Param("id"), r.Param("object")) }
 
 // errNotOffered refuses what the gateway does not pass on.
 func errNotOffered() error {

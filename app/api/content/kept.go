@@ -36,12 +36,9 @@ func (k *contentKeeper) keepValue(v reflect.Value) {
 	case t == reflect.TypeFor[json.RawMessage](): // check may have made it shorter
 		k.SkipValue()
 		k.kept = append(k.kept, rest.Compact(v.Bytes())...)
-	case rest.HasUnmarshaler(t):
-		k.SkipValue()
-		k.kept = append(k.kept, k.Text[start:k.At]...)
-	case t.Kind() == reflect.Struct && first == '{':
+	case t.Kind() == reflect.Struct && first == '{' && !rest.HasUnmarshaler(t):
 		k.keepObject(v)
-	case t.Kind() == reflect.Slice && first == '[':
+	case t.Kind() == reflect.Slice && first == '[' && !rest.HasUnmarshaler(t):
 		k.keepArray(v)
 	default:
 		k.SkipValue()
