@@ -27,9 +27,6 @@ import (
 // targets are the systems that binaries are made for.
 var targets = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64"}
 
-// checksumsFile lies beside the binaries.
-const checksumsFile = "SHA256SUMS"
-
 // changesSource is the text of 'confab help changes'.
 const changesSource = "app/cli/assets/changes.txt"
 
@@ -116,5 +113,5 @@ func writeChecksums(dir string) {
 		fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(content), entry.Name())
 	}
 	fmt.Print(list.String())
-	rig.Check(os.WriteFile(filepath.Join(dir, checksumsFile), []byte(list.String()), 0o644))
+	rig.Check(os.WriteFile(filepath.Join(dir, "SHA256SUMS"), []byte(list.String()), 0o644))
 }

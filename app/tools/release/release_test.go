@@ -62,7 +62,7 @@ func TestChecksumsAreAsThePlainToolWritesThem(t *testing.T) {
 	dir := t.TempDir()
 	is.NoErr(os.WriteFile(filepath.Join(dir, "confab-linux-amd64"), []byte("abc"), 0o600))
 	writeChecksums(dir)
-	text, err := os.ReadFile(filepath.Join(dir, checksumsFile))
+	text, err := os.ReadFile(filepath.Join(dir, "SHA256SUMS"))
 	is.NoErr(err)
 	is.Equal(string(text), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  confab-linux-amd64\n")
 }

@@ -105,10 +105,7 @@ func (p Program) StartSimulator(dir, webhook string, log io.Writer, flags ...str
 
 // AddNumber makes another number of the provider. settings is a JSON object.
 func (s *Simulator) AddNumber(settings string) (number, waba string) {
-	var made struct {
-		PhoneNumberID string `json:"phone_number_id"`
-		WABAID        string `json:"waba_id"`
-	}
+	var made Simulator
 	s.Call("POST", "/_sim/numbers", settings, &made)
 	return made.PhoneNumberID, made.WABAID
 }
