@@ -1,7 +1,6 @@
 package callback
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 
@@ -73,5 +72,8 @@ func (s *Server) storeEcho(tx *storage.Tx, a storage.Account, in incoming) error
 			return err
 		}
 	}
-	return cmp.Or(s.publishOrFetch(tx, a, t, m, in), messaging.ApplyParkedCallbacks(tx, a, &m))
+	if err := s.publishOrFetch(tx, a, t, m, in); err != nil {
+		return err
+	}
+	return messaging.ApplyParkedCallbacks(tx, a, &m)
 }

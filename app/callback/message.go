@@ -1,7 +1,6 @@
 package callback
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"time"
@@ -172,7 +171,13 @@ func (s *Server) storeReceived(tx *storage.Tx, a storage.Account, in incoming) e
 		return err
 	}
 
-	return cmp.Or(s.publishOrFetch(tx, a, t, m, in), asked.Apply(tx), messaging.ApplyParkedCallbacks(tx, a, &m))
+	if err := s.publishOrFetch(tx, a, t, m, in); err != nil {
+		return err
+	}
+	if err := asked.Apply(tx); err != nil {
+		return err
+	}
+	return messaging.ApplyParkedCallbacks(tx, a, &m)
 }
 
 // markReceived records in the conversation that the person wrote or reacted at a time. What they
@@ -182,7 +187,10 @@ func markReceived(tx *storage.Tx, a storage.Account, t *storage.Thread, m storag
 		return tx.MarkReactionReceived(*t, at)
 	}
 
-	if err := cmp.Or(tx.MarkMessageReceived(t, at), messaging.AssignByTurn(tx, a, t)); err != nil {
+	if err := tx.MarkMessageReceived(t, at); err != nil {
+		return err
+	}
+	if err := messaging.AssignByTurn(tx, a, t); err != nil {
 		return err
 	}
 	return jobs.EnqueueNotify(tx, a.OrganizationID, jobs.Notice{

@@ -1,7 +1,6 @@
 package callback
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 
@@ -39,7 +38,10 @@ func (s *Server) prepareStatus(f numberChange, raw json.RawMessage) step {
 			return err
 		}
 
-		return cmp.Or(messaging.RecordRecipient(tx, account, &m, to), messaging.ApplyStatus(tx, account, &m, status, envelope))
+		if err := messaging.RecordRecipient(tx, account, &m, to); err != nil {
+			return err
+		}
+		return messaging.ApplyStatus(tx, account, &m, status, envelope)
 	})
 }
 

@@ -1,7 +1,6 @@
 package callback
 
 import (
-	"cmp"
 	"strings"
 	"time"
 
@@ -61,7 +60,10 @@ func templateChangeFor(field string, u provider.TemplateUpdate) func(*storage.Tx
 	switch {
 	case field == "message_template_status_update" && u.Event != "":
 		return func(tx *storage.Tx, t storage.Template) error {
-			return cmp.Or(tx.MarkTemplateReviewed(t.AccountID, t.ID), updateIfChanged(tx, t, provisioning.ApplyReview(t, u)))
+			if err := tx.MarkTemplateReviewed(t.AccountID, t.ID); err != nil {
+				return err
+			}
+			return updateIfChanged(tx, t, provisioning.ApplyReview(t, u))
 		}
 
 	case field == "template_category_update" && u.PreviousCategory != "" && u.NewCategory != "":

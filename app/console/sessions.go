@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"errors"
 	"net/http"
 
@@ -66,7 +65,10 @@ func (v *visit) insertSession(tx *storage.Tx, u storage.User, before storage.Sig
 	if token, err = tx.InsertUserSession(&s); err != nil {
 		return "", err
 	}
-	return token, cmp.Or(tx.MarkSignedIn(u.ID), tx.Audit(u.OrganizationID, v.actor(u), "user.signed_in", "session", s.ID))
+	if err := tx.MarkSignedIn(u.ID); err != nil {
+		return "", err
+	}
+	return token, tx.Audit(u.OrganizationID, v.actor(u), "user.signed_in", "session", s.ID)
 }
 
 // setSessionCookies gives the browser the cookie of its new session, and remembers that
@@ -84,10 +86,10 @@ func (v *visit) signOut() error {
 	who, err := v.findSession(v.r)
 	if err == nil {
 		err = v.DB.Update(v.r.Context(), func(tx *storage.Tx) error {
-			return cmp.Or(
-				storage.IgnoreNotFound(tx.DeleteUserSession(who.User.ID, who.Session.ID)),
-				tx.Audit(who.User.OrganizationID, v.actor(who.User), "user.signed_out", "session", who.Session.ID),
-			)
+			if err := storage.IgnoreNotFound(tx.DeleteUserSession(who.User.ID, who.Session.ID)); err != nil {
+				return err
+			}
+			return tx.Audit(who.User.OrganizationID, v.actor(who.User), "user.signed_out", "session", who.Session.ID)
 		})
 		if err != nil {
 			return err

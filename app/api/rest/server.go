@@ -20,7 +20,6 @@
 package rest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -153,7 +152,11 @@ func (s *Server) Update(r *Request, fn func(*storage.Tx) (Reply, error)) (Reply,
 		}
 
 		rep, err := fn(tx)
-		if err := cmp.Or(err, r.CheckBilling()); err != nil {
+		if err != nil {
+			return err
+		}
+
+		if err := r.CheckBilling(); err != nil {
 			return err
 		}
 

@@ -98,12 +98,9 @@ func NewTable(routes []Route) *Table {
 	t := &Table{organization: httprouter.New(), number: httprouter.New(), words: wordsOf(routes)}
 	places := make(map[string]*place)
 	for _, rt := range routes {
-		// The router holds a named action with :id in the place of its name: httprouter cannot hold
-		// /contacts/bulk_label beside /contacts/:id/labels.
 		path, only := rt.Path, ""
 		if rt.Has(NamedAction) {
-			cut := strings.LastIndexByte(path, '/') + 1
-			path, only = path[:cut]+":id", path[cut:]
+			path, only = rt.routerPath()
 		}
 
 		at := places[rt.Method+path]
@@ -147,6 +144,14 @@ func (p *place) setRoute(w http.ResponseWriter, _ *http.Request, params httprout
 		r := w.(*Exchange).Request
 		r.route, r.params = rt, params
 	}
+}
+
+// routerPath is the path under which the router holds a named action: with :id in the
+// place of the name. httprouter cannot hold /contacts/bulk_label beside
+// /contacts/:id/labels.
+func (rt *Route) routerPath() (path, only string) {
+	cut := strings.LastIndexByte(rt.Path, '/') + 1
+	return rt.Path[:cut] + ":id", rt.Path[cut:]
 }
 
 // routerOf chooses the router of a path. A business number is all digits and no

@@ -68,27 +68,38 @@ type tapView struct {
 
 // getBroadcastResults handles GET /console/api/:phone_number_id/broadcasts/:id/results.
 func (s *Server) getBroadcastResults(r *rest.Request) (rest.Reply, error) {
-	return rest.QueryMany(s.Server, r, func(rx *storage.Rx) (rest.Reply, error) {
+	var reasons storage.BroadcastReasons
+	var replies storage.BroadcastReplies
+	var cost api.CostView
+	err := s.List(r, func(rx *storage.Rx) error {
 		b, err := api.BroadcastIn(rx, r)
 		if err != nil {
-			return rest.Reply{}, err
+			return err
 		}
-		reasons, reasonsErr := rx.BroadcastReasons(b)
-		replies, repliesErr := rx.BroadcastReplies(b)
-		cost, costErr := api.CostOfBroadcast(rx, b)
-
-		view := resultsView{
-			Object:  "broadcast_results",
-			Replied: replies.People,
-			Taps:    []tapView{},
-			Failed:  viewReasons(r, reasons.Failed),
-			Skipped: viewReasons(r, reasons.Skipped),
-			Cost:    cost,
+		if reasons, err = rx.BroadcastReasons(b); err != nil {
+			return err
 		}
-		for _, text := range slices.Sorted(maps.Keys(replies.Taps)) {
-			view.Taps = append(view.Taps, tapView{text, replies.Taps[text]})
+		if replies, err = rx.BroadcastReplies(b); err != nil {
+			return err
 		}
-		slices.SortStableFunc(view.Taps, func(a, b tapView) int { return cmp.Compare(b.Count, a.Count) })
-		return rest.OK(view), cmp.Or(reasonsErr, repliesErr, costErr)
+		cost, err = api.CostOfBroadcast(rx, b)
+		return err
 	})
+	if err != nil {
+		return rest.Reply{}, err
+	}
+
+	view := resultsView{
+		Object:  "broadcast_results",
+		Replied: replies.People,
+		Taps:    []tapView{},
+		Failed:  viewReasons(r, reasons.Failed),
+		Skipped: viewReasons(r, reasons.Skipped),
+		Cost:    cost,
+	}
+	for _, text := range slices.Sorted(maps.Keys(replies.Taps)) {
+		view.Taps = append(view.Taps, tapView{text, replies.Taps[text]})
+	}
+	slices.SortStableFunc(view.Taps, func(a, b tapView) int { return cmp.Compare(b.Count, a.Count) })
+	return rest.OK(view), nil
 }

@@ -81,8 +81,13 @@ func readHistory(rx *storage.Rx, org storage.Organization, c storage.Contact) (v
 	if conversation.ID != "" {
 		v.add(historyItem{Type: "conversation", At: conversation.CreatedAt, ID: conversation.ID, Status: conversation.Status})
 	}
-	err = cmp.Or(v.addBroadcasts(rx, c), v.addNotes(rx, conversation.ID), v.addEvents(rx, org, c, conversation.ID))
-	if err != nil {
+	if err := v.addBroadcasts(rx, c); err != nil {
+		return v, err
+	}
+	if err := v.addNotes(rx, conversation.ID); err != nil {
+		return v, err
+	}
+	if err := v.addEvents(rx, org, c, conversation.ID); err != nil {
 		return v, err
 	}
 

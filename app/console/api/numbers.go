@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"regexp"
@@ -200,7 +199,10 @@ func (s *Server) removeNumber(r *rest.Request) (rest.Reply, error) {
 		if err != nil {
 			return rest.Reply{}, err
 		}
-		err = cmp.Or(tx.RemoveAccount(a.ID, "Removed in the console by "+r.User.Name+"."), jobs.EnqueueAccountRemoval(tx, a))
-		return rest.OK(api.DisconnectedView{PhoneNumberID: *a.PhoneNumberID, Object: "whatsapp_account", Disconnected: true}), err
+		if err := tx.RemoveAccount(a.ID, "Removed in the console by "+r.User.Name+"."); err != nil {
+			return rest.Reply{}, err
+		}
+		view := api.DisconnectedView{PhoneNumberID: *a.PhoneNumberID, Object: "whatsapp_account", Disconnected: true}
+		return rest.OK(view), jobs.EnqueueAccountRemoval(tx, a)
 	})
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"time"
 
 	"confab/app/api"
@@ -39,18 +38,28 @@ type subscriptionDayView struct {
 // getSubscriptionDay handles GET /console/api/webhook_subscriptions/:id/day.
 func (s *Server) getSubscriptionDay(r *rest.Request) (rest.Reply, error) {
 	id, since, from := r.Param("id"), api.StatsSince(r.Now), hoursSince(r.Now)
-	return rest.QueryMany(s.Server, r, func(rx *storage.Rx) (rest.Reply, error) {
-		stats, statsErr := rx.DeliveryStats(id, since)
-		hours, hoursErr := rx.DeliveryHours(id, from, hoursShown)
-
-		view := subscriptionDayView{StatsView: api.ViewStats(since, stats)}
-		view.Object = "webhook_subscription_day"
-		for i, h := range hours {
-			at := from.Add(time.Duration(i) * time.Hour)
-			view.Hours = append(view.Hours, deliveryHourView{at, h.Total(), h.Succeeded, h.Failed, h.Dead})
+	var stats storage.DeliveryStats
+	var hours []storage.DeliveryStats
+	err := s.List(r, func(rx *storage.Rx) (err error) {
+		if stats, err = rx.DeliveryStats(id, since); err != nil {
+			return err
 		}
-		return rest.OK(view), cmp.Or(statsErr, hoursErr)
+		hours, err = rx.DeliveryHours(id, from, hoursShown)
+		return err
 	})
+
+	view := subscriptionDayView{StatsView: api.ViewStats(since, stats)}
+	view.Object = "webhook_subscription_day"
+	for i, h := range hours {
+		view.Hours = append(view.Hours, deliveryHourView{
+			From:      from.Add(time.Duration(i) * time.Hour),
+			Total:     h.Total(),
+			Succeeded: h.Succeeded,
+			Failed:    h.Failed,
+			Dead:      h.Dead,
+		})
+	}
+	return rest.OK(view), err
 }
 
 // messageCountsView are the messages of a span of time.
@@ -91,12 +100,16 @@ type qualityView struct {
 // getNumberQuality handles GET /console/api/:phone_number_id/quality.
 func (s *Server) getNumberQuality(r *rest.Request) (rest.Reply, error) {
 	from := hoursSince(r.Now)
-	return rest.QueryMany(s.Server, r, func(rx *storage.Rx) (rest.Reply, error) {
-		hours, hoursErr := rx.MessageHours(r.Account.ID, from, hoursShown)
-		failures, failuresErr := rx.Failures(r.Account.ID, from)
-		view := qualityView{"number_quality", viewMessageCounts(from, time.Hour, hours), viewFailures(r, failures)}
-		return rest.OK(view), cmp.Or(hoursErr, failuresErr)
+	var hours []storage.MessageCounts
+	var failures []storage.FailureCount
+	err := s.List(r, func(rx *storage.Rx) (err error) {
+		if hours, err = rx.MessageHours(r.Account.ID, from, hoursShown); err != nil {
+			return err
+		}
+		failures, err = rx.Failures(r.Account.ID, from)
+		return err
 	})
+	return rest.OK(qualityView{"number_quality", viewMessageCounts(from, time.Hour, hours), viewFailures(r, failures)}), err
 }
 
 type usageView struct {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"confab/app/api"
 	"confab/app/api/rest"
 	"confab/storage"
 )
@@ -18,13 +17,15 @@ const (
 
 // teamView is a team with how its conversations are assigned.
 type teamView struct {
-	api.TeamView
+	ID              string `json:"id"`
+	Object          string `json:"object"`
+	Name            string `json:"name"`
 	Assignment      string `json:"assignment"`
 	AssignmentLimit *int   `json:"assignment_limit"`
 }
 
 func viewTeam(t storage.Team) teamView {
-	return teamView{api.TeamView{ID: t.PublicID, Object: "team", Name: t.Name}, t.Assignment, t.AssignmentLimit}
+	return teamView{ID: t.PublicID, Object: "team", Name: t.Name, Assignment: t.Assignment, AssignmentLimit: t.AssignmentLimit}
 }
 
 // listTeams handles GET /console/api/teams.
