@@ -1,11 +1,11 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -57,10 +57,26 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body = http.NoBody
 	}
 
-	w := httptest.NewRecorder()
+	w := &recorder{header: make(http.Header), status: http.StatusOK}
 	p.api.ServeHTTP(w, r)
-	return w.Result(), nil
+	return &http.Response{
+		Status:     http.StatusText(w.status),
+		StatusCode: w.status,
+		Header:     w.header,
+		Body:       io.NopCloser(&w.body),
+		Request:    r,
+	}, nil
 }
+
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (w *recorder) Header() http.Header         { return w.header }
+func (w *recorder) WriteHeader(status int)      { w.status = status }
+func (w *recorder) Write(p []byte) (int, error) { return w.body.Write(p) }
 
 // lastAnswers is how long the end of the input waits for what was asked before it.
 const lastAnswers = 30 * time.Second
