@@ -218,7 +218,10 @@ func (b *broadcastBody) resolve(rx *storage.Rx, account storage.AccountKey, of s
 	if err != nil {
 		return made, err
 	}
-	if err := cmp.Or(resolveTemplate(rx, &out, sender), findMedia(rx, account.TeamID, of, &out)); err != nil {
+	if err := resolveTemplate(rx, &out, sender); err != nil {
+		return made, err
+	}
+	if err := findMedia(rx, account.TeamID, of, &out); err != nil {
 		return made, err
 	}
 	if err := cmp.Or(out.MissingMedia, b.checkAudience(rx, account)); err != nil {

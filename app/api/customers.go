@@ -210,7 +210,9 @@ func (s *Server) disconnectAccount(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, rest.NotFound()
 		}
 
-		err = cmp.Or(tx.RemoveAccount(a.ID, "The account was disconnected through the API."), jobs.EnqueueAccountRemoval(tx, a))
-		return rest.OK(DisconnectedView{*a.PhoneNumberID, "whatsapp_account", true}), err
+		if err := tx.RemoveAccount(a.ID, "The account was disconnected through the API."); err != nil {
+			return rest.Reply{}, err
+		}
+		return rest.OK(DisconnectedView{*a.PhoneNumberID, "whatsapp_account", true}), jobs.EnqueueAccountRemoval(tx, a)
 	})
 }

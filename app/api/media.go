@@ -114,7 +114,10 @@ func mediaIn(rx *storage.Rx, r *rest.Request) (storage.Media, error) {
 // deleteMedia handles DELETE /v1/:phone_number_id/media/:id.
 func (s *Server) deleteMedia(r *rest.Request) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, mediaIn, func(tx *storage.Tx, m storage.Media) (rest.Reply, error) {
-		return rest.Deleted("media", m.ID), cmp.Or(tx.MarkMediaDeleted(r.Account.ID, m.ID), jobs.EnqueueMediaRemoval(tx, m))
+		if err := tx.MarkMediaDeleted(r.Account.ID, m.ID); err != nil {
+			return rest.Reply{}, err
+		}
+		return rest.Deleted("media", m.ID), jobs.EnqueueMediaRemoval(tx, m)
 	})
 }
 

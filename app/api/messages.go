@@ -169,8 +169,10 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *rest.Request, out content.Outg
 		return storage.Message{}, err
 	}
 
-	err = cmp.Or(resolveTemplate(&tx.Rx, &out, sender), findMedia(&tx.Rx, r.Account.TeamID, r.Key.Accounts, &out))
-	if err != nil {
+	if err := resolveTemplate(&tx.Rx, &out, sender); err != nil {
+		return storage.Message{}, err
+	}
+	if err := findMedia(&tx.Rx, r.Account.TeamID, r.Key.Accounts, &out); err != nil {
 		return storage.Message{}, err
 	}
 

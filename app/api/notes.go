@@ -153,8 +153,10 @@ func (s *Server) updateNote(r *rest.Request, in noteChanges) (rest.Reply, error)
 		if err := tx.UpdateNote(&n, before); err != nil {
 			return rest.Reply{}, err
 		}
-		err := cmp.Or(notifyMentioned(tx, r, n, before), event.Note(event.TypeNoteUpdated, subject(r), n).Emit(tx))
-		return rest.OK(event.ViewNote(n)), err
+		if err := notifyMentioned(tx, r, n, before); err != nil {
+			return rest.Reply{}, err
+		}
+		return rest.OK(event.ViewNote(n)), event.Note(event.TypeNoteUpdated, subject(r), n).Emit(tx)
 	})
 }
 
@@ -164,6 +166,9 @@ func (s *Server) deleteNote(r *rest.Request) (rest.Reply, error) {
 		if err := checkNoteAuthor(r, n); err != nil {
 			return rest.Reply{}, err
 		}
-		return rest.Deleted("note", n.ID), cmp.Or(tx.DeleteNote(n), event.Note(event.TypeNoteDeleted, subject(r), n).Emit(tx))
+		if err := tx.DeleteNote(n); err != nil {
+			return rest.Reply{}, err
+		}
+		return rest.Deleted("note", n.ID), event.Note(event.TypeNoteDeleted, subject(r), n).Emit(tx)
 	})
 }

@@ -64,7 +64,10 @@ func (out submission) store(tx *storage.Tx) (storage.Template, error) {
 	case err != nil:
 		return t, err
 	case old.ProviderStatus == TemplateDeleted:
-		err := cmp.Or(tx.DeleteTemplate(old.AccountID, old.ID), tx.InsertTemplate(&t))
+		if err := tx.DeleteTemplate(old.AccountID, old.ID); err != nil {
+			return t, err
+		}
+		err := tx.InsertTemplate(&t)
 		return t, err
 	case out.adopted || old.ProviderTemplateID != t.ProviderTemplateID:
 		return t, errTemplateExists(nil)
