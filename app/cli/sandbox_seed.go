@@ -229,6 +229,8 @@ func openServiceWindow(sim *simulator.Server, phoneNumberID string) error {
 	if sim.ServiceWindowOpen(phoneNumberID, samplePerson) {
 		return nil
 	}
-	_, err := sim.Inbound(map[string]any{"phone_number_id": phoneNumberID, "from": samplePerson, "name": samplePersonName, "text": sampleGreeting})
+	_, err := sim.Inbound(map[string]any{
+		"phone_number_id": phoneNumberID, "from": samplePerson, "name": samplePersonName, "text": sampleGreeting,
+	})
 	return err
 }
