@@ -78,7 +78,7 @@ func (tx *Tx) InsertEnvelope(e Event, to []NativeSubscriber) error {
 // NativeSubscriber is a subscription that receives the provider's own envelopes.
 type NativeSubscriber = subscriber
 
-// NativeSubscribers are those of an organization, in any state.
+// NativeSubscribers are those of an organization.
 func (rx *Rx) NativeSubscribers(organization int64) ([]NativeSubscriber, error) {
 	to, err := rx.db.caches.subscribers.find(rx, organization)
 	return slices.DeleteFunc(slices.Clone(to.all), func(s subscriber) bool { return s.Format != FormatProvider }), err
@@ -89,6 +89,13 @@ func (rx *Rx) HasNativeSubscribers() (bool, error) { return rx.db.caches.natives
 
 func (rx *Rx) readNatives(struct{}) (bool, error) {
 	return rx.exists(`SELECT 1 FROM subscriptions WHERE format = 'provider' AND deleted_at = 0 LIMIT 1`)
+}
+
+// HasNativeSubscription reports whether an organization has one, in any state.
+func (rx *Rx) HasNativeSubscription(organization int64) (bool, error) {
+	return rx.exists(`
+		SELECT 1 FROM subscriptions
+		WHERE organization_id = ? AND format = 'provider' AND deleted_at = 0 LIMIT 1`, organization)
 }
 
 // InsertEventFor stores an event, with its id given, for a single subscription, whatever that wants.

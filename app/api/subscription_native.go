@@ -62,10 +62,8 @@ func (s *Server) checkDelivered(r *rest.Request, name *string) error {
 		return CheckEventType("event_type", name)
 	}
 
-	native, err := rest.Query(s.Server, r, func(rx *storage.Rx) ([]storage.NativeSubscriber, error) {
-		return rx.NativeSubscribers(r.Org.ID)
-	})
-	if err == nil && len(native) == 0 {
+	isNative, err := rest.Query(s.Server, r, func(rx *storage.Rx) (bool, error) { return rx.HasNativeSubscription(r.Org.ID) })
+	if err == nil && !isNative {
 		err = errEventType("event_type")
 	}
 	return err
