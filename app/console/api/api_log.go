@@ -85,22 +85,18 @@ func callFilters(r *rest.Request) (storage.CallFilter, error) {
 // maxErrorCode is longer than any error code.
 const maxErrorCode = 64
 
-// flushed is a handler that reads the API log, or when keys and sessions were last used, to the latest.
-func (s *Server) flushed(handle rest.Handler) rest.Handler {
-	return func(r *rest.Request) (rest.Reply, error) {
-		if err := s.Flush(r.HTTP.Context()); err != nil {
-			return rest.Reply{}, err
-		}
-		return handle(r)
-	}
-}
-
-// listCalls handles GET /console/api/log.
+// listCalls handles GET /console/api/log. The latest calls are in it.
 func (s *Server) listCalls(r *rest.Request) (rest.Reply, error) {
 	f, err := callFilters(r)
+	if err != nil {
+		return rest.Reply{}, err
+	}
+	if err := s.APILog.Flush(r.HTTP.Context()); err != nil {
+		return rest.Reply{}, err
+	}
+
 	return rest.ListOf(s.Server, r, rest.Lister[storage.LoggedCall, loggedCallView]{
 		Scope: fmt.Sprintf("log %#v", f),
-		Err:   err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.LoggedCall, storage.After, error) {
 			return rx.Within(q.Budget).LoggedCalls(r.Org.ID, f, q.After, q.Fetch())
 		},
@@ -132,6 +128,10 @@ func viewBody(text string, size int) *bodyView {
 
 // getCall handles GET /console/api/log/:id, by the id of a request.
 func (s *Server) getCall(r *rest.Request) (rest.Reply, error) {
+	if err := s.APILog.Flush(r.HTTP.Context()); err != nil {
+		return rest.Reply{}, err
+	}
+
 	view := callDetailView{Bodies: cmp.Or(s.LogBodies, rest.BodiesOff)}
 	err := s.View(r, func(rx *storage.Rx) error {
 		c, err := rest.InPath(r, "id", storage.PrefixRequest, r.Org.ID, rx.LoggedCall)

@@ -43,6 +43,10 @@ type newKeyView struct {
 
 // listKeys handles GET /console/api/keys.
 func (s *Server) listKeys(r *rest.Request) (rest.Reply, error) {
+	if err := s.APILog.FlushLastUsed(r.HTTP.Context()); err != nil {
+		return rest.Reply{}, err
+	}
+
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Key, fullKeyView]{
 		Scope: "keys",
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Key, storage.After, error) {

@@ -38,7 +38,7 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("POST", "/factors/recovery_codes", s.replaceRecoveryCodes, rest.Agents, nil).
 			Audited("user.recovery_codes_created", "user", ""),
 		rest.At("GET", "/people/:id/factors", s.getPersonFactors, 0, rest.Exists(personIn)),
-		rest.At("GET", "/sessions", s.flushed(s.listSessions), rest.Agents, nil),
+		rest.At("GET", "/sessions", s.listSessions, rest.Agents, nil),
 		rest.At("DELETE", "/sessions/:id", s.endSession, rest.Agents, nil).Audited("session.ended", "session", "id"),
 
 		rest.At("GET", "/people", s.listPeople, rest.Agents, nil),
@@ -49,7 +49,7 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("POST", "/people/:id/enable", s.enablePerson, 0, rest.Exists(personIn)).Audited("user.enabled", "user", "id"),
 		rest.At("POST", "/people/:id/reset", s.resetPerson, 0, rest.Exists(personIn)).Audited("user.password_reset", "user", "id"),
 		rest.At("POST", "/people/:id/signout", s.signOutPerson, 0, rest.Exists(personIn)).Audited("user.sessions_ended", "user", "id"),
-		rest.At("GET", "/people/:id/sessions", s.flushed(s.listSessions), 0, rest.Exists(personIn)),
+		rest.At("GET", "/people/:id/sessions", s.listSessions, 0, rest.Exists(personIn)),
 		rest.At("DELETE", "/people/:id/sessions/:session_id", s.endSession, 0, rest.Exists(personIn)).
 			Audited("session.ended", "session", "session_id"),
 
@@ -72,7 +72,7 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("GET", "/webhook_deliveries/:id/request", s.getDeliveryRequest, 0, nil),
 		rest.At("GET", "/health", s.getOrganizationHealth, 0, nil),
 
-		rest.At("GET", "/keys", s.flushed(s.listKeys), 0, nil),
+		rest.At("GET", "/keys", s.listKeys, 0, nil),
 		rest.At("POST", "/keys", rest.WithBody(s.createKey), rest.Creates, nil).Audited("key.created", "key", ""),
 		rest.At("DELETE", "/keys/:id", s.revokeKey, 0, nil).Audited("key.revoked", "key", "id"),
 
@@ -87,9 +87,9 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("POST", "/customers/:id/restore", s.restoreCustomer, rest.Customers, rest.Exists(api.CustomerIn)).
 			Audited("customer.restored", "customer", "id"),
 
-		rest.At("GET", "/log", s.flushed(s.listCalls), 0, nil),
-		rest.At("GET", "/log/:id", s.flushed(s.getCall), 0, nil),
-		rest.At("GET", "/trace/:id", s.flushed(s.getTrace), 0, nil),
+		rest.At("GET", "/log", s.listCalls, 0, nil),
+		rest.At("GET", "/log/:id", s.getCall, 0, nil),
+		rest.At("GET", "/trace/:id", s.getTrace, 0, nil),
 		rest.At("GET", "/audit", s.listAudit, 0, nil),
 		rest.At("GET", "/jobs", s.listJobs, 0, nil),
 		rest.At("GET", "/jobs/:id", rest.Shows(s.Server, jobIn, viewJob), 0, nil),

@@ -21,6 +21,10 @@ type sessionView struct {
 // listSessions handles GET /console/api/sessions, of one's own, and GET /console/api/people/:id/sessions.
 func (s *Server) listSessions(r *rest.Request) (rest.Reply, error) {
 	user := cmp.Or(r.Param("id"), r.User.ID)
+	if err := s.APILog.FlushLastUsed(r.HTTP.Context()); err != nil {
+		return rest.Reply{}, err
+	}
+
 	all, err := rest.Query(s.Server, r, func(rx *storage.Rx) ([]storage.UserSession, error) { return rx.UserSessions(user) })
 	if err != nil {
 		return rest.Reply{}, err

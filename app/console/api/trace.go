@@ -151,6 +151,10 @@ func (s *Server) getTrace(r *rest.Request) (rest.Reply, error) {
 	if !IsTraceable(id) {
 		return rest.Reply{}, rest.NotFound()
 	}
+	if err := s.APILog.Flush(r.HTTP.Context()); err != nil {
+		return rest.Reply{}, err
+	}
+
 	view, err := rest.QueryMany(s.Server, r, func(rx *storage.Rx) (TraceView, error) { return ReadTrace(rx, r.Org.ID, id) })
 	return rest.OK(view), err
 }
@@ -190,7 +194,8 @@ func (t *tracer) view() TraceView {
 		t.entries = t.entries[:maxTraceEntries]
 	}
 	for i := 1; i < len(t.entries); i++ {
-		t.entries[i].GapMS = new(int64(t.entries[i].At - t.entries[i-1].At))
+		gap := int64(t.entries[i].At - t.entries[i-1].At)
+		t.entries[i].GapMS = &gap
 	}
 
 	m := t.message
@@ -213,7 +218,8 @@ func tracePreview(words *string) *string {
 		return nil
 	}
 	if text := []rune(strings.ToValidUTF8(*words, "")); len(text) > maxTracePreview {
-		return new(string(text[:maxTracePreview]) + "…")
+		short := string(text[:maxTracePreview]) + "…"
+		return &short
 	}
 	return words
 }
