@@ -11,6 +11,8 @@ import "slices"
 const (
 	shownByDefault = 200
 	shownAtMost    = 1000
+	// followUpsAtMost is how many reactions, edits and deletions are looked at for them.
+	followUpsAtMost = 10_000
 )
 
 // followUps are the types of messages that are shown on others.
@@ -44,7 +46,7 @@ func (s *Server) phoneMessages(user *person, numberID string, limit int) (found 
 		if !m.followsUp() {
 			shown++
 		}
-		if shown == limit {
+		if shown == limit || len(found)-shown == followUpsAtMost {
 			break
 		}
 	}
