@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -86,7 +85,10 @@ func (v *visit) bind(tx *storage.Tx, u storage.User, id oidc.Identity) error {
 			return err
 		}
 	}
-	return cmp.Or(tx.EndUserInvitations(u.ID), tx.Audit(u.OrganizationID, v.actor(u), "user.identity_bound", "user", u.ID))
+	if err := tx.EndUserInvitations(u.ID); err != nil {
+		return err
+	}
+	return tx.Audit(u.OrganizationID, v.actor(u), "user.identity_bound", "user", u.ID)
 }
 
 // bindByEmail finds the user who has the verified address of an identity, or creates one, and
@@ -193,5 +195,8 @@ func (v *visit) applyRole(tx *storage.Tx, u *storage.User, id oidc.Identity) err
 		}
 	}
 	u.Role = role
-	return cmp.Or(tx.UpdateUser(u), tx.Audit(u.OrganizationID, v.actor(*u), "user.role_changed", "user", u.ID))
+	if err := tx.UpdateUser(u); err != nil {
+		return err
+	}
+	return tx.Audit(u.OrganizationID, v.actor(*u), "user.role_changed", "user", u.ID)
 }

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -154,6 +153,15 @@ func (v *visit) join(token, user, name, chosen string) (u storage.User, err erro
 // storePassword stores the name and the password that a person chose by its link, which
 // ends with all sessions.
 func (v *visit) storePassword(tx *storage.Tx, u storage.User, hash string, again bool) error {
+	if err := tx.UpdateUser(&u); err != nil {
+		return err
+	}
+	if err := tx.SetPassword(u.ID, hash); err != nil {
+		return err
+	}
+	if err := tx.EndUserInvitations(u.ID); err != nil {
+		return err
+	}
 	if _, err := tx.DeleteUserSessions(u.ID, ""); err != nil {
 		return err
 	}
@@ -162,10 +170,5 @@ func (v *visit) storePassword(tx *storage.Tx, u storage.User, hash string, again
 	if again {
 		action = "user.password_changed"
 	}
-	return cmp.Or(
-		tx.UpdateUser(&u),
-		tx.SetPassword(u.ID, hash),
-		tx.EndUserInvitations(u.ID),
-		tx.Audit(u.OrganizationID, v.actor(u), action, "user", u.ID),
-	)
+	return tx.Audit(u.OrganizationID, v.actor(u), action, "user", u.ID)
 }

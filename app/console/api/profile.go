@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -96,14 +95,16 @@ func (s *Server) updateProfile(r *rest.Request, in profileChanges) (rest.Reply, 
 }
 
 // storeChoices stores whether a person gets conversations, and what it is notified of.
-func (c *profileChanges) storeChoices(tx *storage.Tx, user string) (err error) {
+func (c *profileChanges) storeChoices(tx *storage.Tx, user string) error {
 	if c.Available.Set {
-		err = tx.SetAvailable(user, c.Available.Value)
+		if err := tx.SetAvailable(user, c.Available.Value); err != nil {
+			return err
+		}
 	}
 	if c.NotifyAbout.Set {
-		err = cmp.Or(err, tx.SetNotifyAbout(user, c.NotifyAbout.Value))
+		return tx.SetNotifyAbout(user, c.NotifyAbout.Value)
 	}
-	return err
+	return nil
 }
 
 // storePassword stores a new password and ends the other sessions. The old password may
@@ -114,8 +115,14 @@ func storePassword(tx *storage.Tx, r *rest.Request, u storage.User, hash string)
 	}
 
 	r.Action = "user.password_changed"
+	if err := tx.SetPassword(u.ID, hash); err != nil {
+		return err
+	}
+	if err := tx.EndUserInvitations(u.ID); err != nil {
+		return err
+	}
 	_, err := tx.DeleteUserSessions(u.ID, r.Visitor.Session.ID)
-	return cmp.Or(err, tx.SetPassword(u.ID, hash), tx.EndUserInvitations(u.ID))
+	return err
 }
 
 // newPassword checks the old and the new password, and hashes the new one.
