@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -24,13 +25,24 @@ func answerPurpose(organization int64, key string) string {
 	return fmt.Sprintf("answer to %d %s", organization, key)
 }
 
-// IdempotentReply finds what was answered to a key within the window.
+// IdempotentReply finds what was answered to a key within the window. To a clock that leapt ahead, no
+// answer is old: a client that asks again after a restart would have its message sent twice.
 func (rx *Rx) IdempotentReply(organization int64, key string) (IdempotentReply, error) {
 	a, err := get[IdempotentReply](rx, `
 		SELECT fingerprint, status, request_id, body, sealed, created_at, account_id
 		FROM idempotency
-		WHERE organization_id = ? AND key = ? AND created_at > ?`, organization, key, rx.db.Now().Add(-IdempotencyWindow))
-	if err == nil && a.Sealed {
+		WHERE organization_id = ? AND key = ?`, organization, key)
+	if err != nil {
+		return a, err
+	}
+
+	if a.CreatedAt <= rx.db.Now().Add(-IdempotencyWindow) {
+		c, err := rx.Clock()
+		if err != nil || c.Ahead() == 0 {
+			return IdempotentReply{}, cmp.Or(err, ErrNotFound)
+		}
+	}
+	if a.Sealed {
 		a.Body, err = rx.db.Unseal(answerPurpose(organization, key), a.Body)
 	}
 	return a, err

@@ -47,6 +47,27 @@ func TestAnswerIsRememberedForADay(t *testing.T) {
 	})
 }
 
+// A server that starts with a clock two days ahead must not send again what a client asks for again.
+func TestAnswerIsRememberedThoughTheClockLeapsAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		db := open(t, newFile(t))
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			_, err := tx.LookAtClock(0)
+			return errors.Join(err, tx.SaveIdempotentReply(1, "k", storage.IdempotentReply{Fingerprint: []byte("f"), Status: 201, Body: []byte{}}))
+		})
+
+		time.Sleep(48 * time.Hour) // nobody looked at the clock meanwhile: as if it leapt
+		got, err := answer(db, 1, "k")
+		is.NoErr(err)
+		is.Equal(got.Status, 201)
+
+		storagetest.Update(t, db, (*storage.Tx).ConfirmClock)
+		_, err = answer(db, 1, "k")
+		is.True(errors.Is(err, storage.ErrNotFound))
+	})
+}
+
 func TestAnswerBelongsToItsOrganization(t *testing.T) {
 	is := is.New(t)
 	db := open(t, newFile(t))
