@@ -82,7 +82,14 @@ func printAction(r *simRequest) error {
 	if err := r.send(nil); err != nil {
 		return err
 	}
-	return printNew(r.cmd, r.target, jsonObject{"id": r.target, "status": fmt.Sprint(r.fields["status"])})
+
+	done := jsonObject{"id": r.target}
+	for _, name := range []string{"status", "category"} {
+		if value, ok := r.fields[name]; ok {
+			done[name] = fmt.Sprint(value)
+		}
+	}
+	return printNew(r.cmd, r.target, done)
 }
 
 func messageStatus() simCommand {
