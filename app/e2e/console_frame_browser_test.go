@@ -77,6 +77,7 @@ func (c *colleague) open(path, heading string) {
 	c.t.Helper()
 	c.Visit(c.stage.app.URL() + "/console/" + path)
 	c.heading(heading)
+	c.Find("heading", heading) // once: to search the tree takes as long as to go to a screen
 }
 
 // goTo goes to another screen as somebody who follows a link: no page is loaded. What was said
@@ -139,7 +140,6 @@ func (c *colleague) heading(text string) {
 	c.t.Helper()
 	c.WaitFor(fmt.Sprintf(`document.querySelector("main")?.ariaBusy !== "true" && document.querySelectorAll("main, [role=main]").length === 1 &&
 		JSON.stringify([...document.querySelectorAll("h1")].map(h => h.textContent)) === JSON.stringify([%q])`, text))
-	c.Find("heading", text)
 }
 
 // links lists the names of the links of a navigation, without their counts.
