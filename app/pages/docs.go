@@ -36,7 +36,7 @@ type DocsOptions struct {
 // Docs serves the API reference and the guides. They are built at the first request.
 type Docs struct {
 	DocsOptions
-	files func() (map[string]docsFile, error)
+	files func() map[string]docsFile
 }
 
 // docsFile is one of the files, ready to be sent.
@@ -50,18 +50,14 @@ type docsFile struct {
 // NewDocs makes a handler that serves the reference and the guides.
 func NewDocs(o DocsOptions) *Docs {
 	d := &Docs{DocsOptions: o}
-	d.files = sync.OnceValues(d.build)
+	d.files = sync.OnceValue(d.build)
 	return d
 }
 
 // build renders everything and compresses its files, by the path of each.
-func (d *Docs) build() (map[string]docsFile, error) {
-	page, err := reference.Render(d.Description, d.BaseURL)
-	if err != nil {
-		return nil, err
-	}
+func (d *Docs) build() map[string]docsFile {
 	files := map[string]docsFile{
-		DocsPath:               {contentType: theme.ContentTypes[".html"], plain: page},
+		DocsPath:               {contentType: theme.ContentTypes[".html"], plain: reference.Render(d.Description, d.BaseURL)},
 		DocsPath + "/page.css": {contentType: theme.ContentTypes[".css"], plain: reference.Style()},
 		DocsPath + "/page.js":  {contentType: theme.ContentTypes[".js"], plain: reference.Script},
 		DocsPath + "/theme.js": {contentType: theme.ContentTypes[".js"], plain: theme.Script},
@@ -79,7 +75,7 @@ func (d *Docs) build() (map[string]docsFile, error) {
 		f.etag, f.gzipped = `"`+reference.Version(f.plain)+`"`, gzipped.Bytes()
 		files[at] = f
 	}
-	return files, nil
+	return files
 }
 
 // ServeHTTP answers one request.
@@ -97,12 +93,7 @@ func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	files, err := d.files()
-	if err != nil {
-		d.WriteError(w, r, err)
-		return
-	}
-	f, ok := files[r.URL.Path]
+	f, ok := d.files()[r.URL.Path]
 	if !ok {
 		d.WriteError(w, r, &rest.Error{Code: rest.ResourceNotFound, Message: "There is no such page."})
 		return

@@ -88,7 +88,6 @@ type object struct {
 // operations are built, and shown with the objects at the end.
 type builder struct {
 	root    *node
-	err     error // the first reference that cannot be resolved
 	base    string
 	objects map[string]bool  // schemas that have a section of their own
 	samples map[string]*node // the first example of each object
@@ -97,7 +96,7 @@ type builder struct {
 // methods are the methods in the order in which they are shown.
 var methods = []string{"get", "post", "put", "patch", "delete"}
 
-// buildPage describes every operation under its first tag, and all objects.
+// buildPage describes every operation under its tag, and all objects.
 func (b *builder) buildPage() *page {
 	info := b.root.get("info")
 	p := &page{
@@ -120,29 +119,16 @@ func (b *builder) buildPage() *page {
 			}
 			for _, method := range methods {
 				if op := item.get(method); op != nil {
-					p.add(op.list("tags"), b.buildOperation(path, item.list("parameters"), method, op))
+					tag := op.list("tags")[0].text()
+					i := slices.IndexFunc(p.Groups, func(g group) bool { return g.Name == tag })
+					p.Groups[i].Operations = append(p.Groups[i].Operations, b.buildOperation(path, item.list("parameters"), method, op))
 				}
 			}
 		}
 	}
 
-	p.Groups = slices.DeleteFunc(p.Groups, func(g group) bool { return len(g.Operations) == 0 })
 	p.Objects = b.describeObjects()
 	return p
-}
-
-func (p *page) add(tags []*node, built operation) {
-	tag := "Other"
-	if len(tags) > 0 {
-		tag = tags[0].text()
-	}
-
-	i := slices.IndexFunc(p.Groups, func(g group) bool { return g.Name == tag })
-	if i < 0 {
-		p.Groups = append(p.Groups, group{Name: tag, Anchor: "tag-" + slug(tag)})
-		i = len(p.Groups) - 1
-	}
-	p.Groups[i].Operations = append(p.Groups[i].Operations, built)
 }
 
 // findObjects finds the schemas that answers have as their data: those are the resources.

@@ -2,9 +2,7 @@ package reference
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -97,23 +95,13 @@ func (n *node) each() iter.Seq2[string, *node] {
 	}
 }
 
-// deref follows a reference to its end, and returns the name of what it found. A node
-// that is no reference is returned as it is. Nothing is found where a reference leads
-// nowhere; that is kept in err, so that readers of the description need not ask each time.
+// deref follows a reference, and returns the name of what it found. A node that is no
+// reference is returned as it is.
 func (b *builder) deref(n *node) (at *node, name string) {
-	for range 10 {
-		ref := n.text("$ref")
-		if ref == "" {
-			return n, name
-		}
-
-		path := strings.Split(strings.TrimPrefix(ref, "#/"), "/")
-		name = path[len(path)-1]
-		if n = b.root.get(path...); n == nil {
-			b.err = cmp.Or(b.err, fmt.Errorf("%s leads nowhere", ref))
-			return nil, ""
-		}
+	ref, isReference := strings.CutPrefix(n.text("$ref"), "#/")
+	if !isReference {
+		return n, ""
 	}
-	b.err = cmp.Or(b.err, errors.New("references go round in circles"))
-	return nil, ""
+	path := strings.Split(ref, "/")
+	return b.root.get(path...), path[len(path)-1]
 }

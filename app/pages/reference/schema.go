@@ -86,13 +86,7 @@ func (b *builder) describeParts(s *node, depth int) (fields []field, variants []
 func (b *builder) variant(form *node, depth int) variant {
 	at, name := b.deref(form)
 	v := variant{Name: cmp.Or(at.text("title"), splitName(name)), Text: renderLine(at.text("description"))}
-
-	var nested []variant
-	if v.Fields, nested = b.describeParts(at, depth); len(v.Fields) == 0 {
-		for _, n := range nested { // a form that consists of forms only
-			v.Fields = append(v.Fields, n.Fields...)
-		}
-	}
+	v.Fields, _ = b.describeParts(at, depth)
 
 	if v.Name == "" {
 		var must []string
