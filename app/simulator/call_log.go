@@ -97,9 +97,7 @@ func (c *call) record() callRecord {
 		r.Request = shorten(c.raw)
 		if c.raw == nil && c.r.Method != http.MethodGet {
 			// A form or a file: its fields are shown as JSON.
-			if fields, err := marshal(c.params); err == nil {
-				r.Request, r.ContentType = shorten(fields), "application/json"
-			}
+			r.Request, r.ContentType = shorten(marshal(c.params)), "application/json"
 		}
 	}
 	return r

@@ -24,10 +24,7 @@ const (
 
 // post delivers a batch of changes; any answer but 200 is a failure.
 func (s *Server) post(target, account string, batch []*change) error {
-	body, err := envelope(account, batch)
-	if err != nil {
-		return err
-	}
+	body := envelope(account, batch)
 	if len(body) > maxPayload && len(batch) > 1 {
 		// If one half fails, both are posted again; receivers must expect duplicates anyway.
 		half := len(batch) / 2
@@ -60,7 +57,7 @@ type entryChange struct {
 
 // envelope joins changes of one account into the bytes that are posted. Those
 // about messages share an entry; the others come with the time of each.
-func envelope(account string, batch []*change) ([]byte, error) {
+func envelope(account string, batch []*change) []byte {
 	var entries []entry
 	for _, c := range batch {
 		// Changes without a time share one entry; each of the others has its own.
@@ -72,8 +69,8 @@ func envelope(account string, batch []*change) ([]byte, error) {
 		entries[last].Changes = append(entries[last].Changes, entryChange{c.Value, c.Field})
 	}
 
-	body, err := marshal(payload{"whatsapp_business_account", entries})
-	return appendASCII(make([]byte, 0, len(body)+len(body)/8), body), err
+	body := marshal(payload{"whatsapp_business_account", entries})
+	return appendASCII(make([]byte, 0, len(body)+len(body)/8), body)
 }
 
 func (s *Server) deliver(ctx context.Context, target string, body []byte) (status int, err error) {

@@ -213,15 +213,10 @@ func readControl(r *http.Request) (*controlCall, error) {
 }
 
 func writeControl(w http.ResponseWriter, status int, view any) {
-	body, err := marshal(view)
-	if err != nil {
-		status, body = http.StatusInternalServerError, []byte(`{"error":{"message":"The answer could not be encoded."}}`)
-	}
-
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	w.Write(append(body, '\n'))
+	w.Write(append(marshal(view), '\n'))
 }
 
 func writeControlError(w http.ResponseWriter, err error) {

@@ -19,34 +19,29 @@ func (s *Server) controlEcho(c *controlCall) (any, error) {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m, err := s.recordEcho(numberID, to, kind, content)
-	if err != nil {
-		return nil, err
-	}
+	m := s.recordEcho(numberID, to, kind, content)
 	s.notifyMessage(m, nil)
 	return createdID{m.ID}, nil
 }
 
-func (s *Server) recordEcho(numberID, to, kind string, content object) (*message, error) {
+func (s *Server) recordEcho(numberID, to, kind string, content object) *message {
 	user := s.world.People.describe(to)
 	m := &message{ID: newWamid(user.Phone, user.BSUID), Dir: echoed, Number: numberID, Type: kind, Status: "sent"}
 	content["from"] = s.world.Numbers[numberID].Phone
 	content.addUser("to_", "to", user)
-	return m, s.recordAs(m, user, content, fieldEchoes, value{Contacts: contactsOf(user), Echoes: []object{content}})
+	s.recordAs(m, user, content, fieldEchoes, value{Contacts: contactsOf(user), Echoes: []object{content}})
+	return m
 }
 
 // recordAs stores a message of a user or to a user, and queues the callback that holds it.
-func (s *Server) recordAs(m *message, user *person, wire object, field string, v value) (err error) {
+func (s *Server) recordAs(m *message, user *person, wire object, field string, v value) {
 	m.Phone, m.BSUID, m.At = user.Phone, user.BSUID, s.nowMS()
 	wire["id"], wire["timestamp"], wire["type"] = m.ID, seconds(m.At), m.Type
-	if m.Request, err = marshal(wire); err != nil {
-		return err
-	}
+	m.Request = marshal(wire)
 
 	s.messages.add(m)
 	s.publishMessage(m)
 	s.queueUpdate(s.world.Numbers[m.Number], field, v)
-	return nil
 }
 
 // controlEdit handles POST /_sim/messages/{id}/edit: a change of a message by the user
@@ -89,20 +84,13 @@ func (s *Server) queueFollowUp(id, kind string, content func(*message) object) (
 		return nil, notFound("There is no message " + id + ".")
 	}
 	about := object{kind: content(m)}
+	if m.Dir != inbound {
+		return createdID{s.recordEcho(m.Number, m.party(), kind, about).ID}, nil
+	}
 
-	var followUp *message
-	var err error
-	if m.Dir == inbound {
-		user := s.world.People.find(m.party()) // who may have another id by now
-		if user == nil {
-			user = s.world.People.ensure(m.Phone, m.BSUID)
-		}
-		followUp, err = s.recordInbound(m.Number, user, "", kind, about)
-	} else {
-		followUp, err = s.recordEcho(m.Number, m.party(), kind, about)
+	user := s.world.People.find(m.party()) // who may have another id by now
+	if user == nil {
+		user = s.world.People.ensure(m.Phone, m.BSUID)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return createdID{followUp.ID}, nil
+	return createdID{s.recordInbound(m.Number, user, "", kind, about).ID}, nil
 }

@@ -222,21 +222,14 @@ func unreadable(err error) error {
 }
 
 func (c *call) write(status int, view any) {
-	body, err := marshal(view)
-	if err != nil {
-		c.s.log.Error("could not encode an answer", "path", c.path, "error", err)
-		status = http.StatusInternalServerError
-		body = []byte(`{"error":{"message":"(#131000) Something went wrong","type":"OAuthException","code":131000,"fbtrace_id":"A"}}`)
-	}
-
 	c.w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	if c.version != "" {
 		c.w.Header().Set("Facebook-Api-Version", c.version)
 	}
 
-	c.answerStatus, c.answerBody = status, body
+	c.answerStatus, c.answerBody = status, marshal(view)
 	c.w.WriteHeader(status)
-	c.w.Write(body)
+	c.w.Write(c.answerBody)
 }
 
 func (c *call) fail(err error) {

@@ -11,11 +11,7 @@ import (
 // Inbound lets a user write to a business number and returns the message id. The message is one
 // as POST /_sim/inbound takes it. The callback is queued when it returns.
 func (s *Server) Inbound(message map[string]any) (id string, err error) {
-	var body object
-	if err := throughJSON(message, &body); err != nil {
-		return "", err
-	}
-	return s.receiveInbound(body)
+	return s.receiveInbound(throughJSON[object](message))
 }
 
 var usernamePattern = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_]|\.[a-z0-9_])*$`)
@@ -65,10 +61,7 @@ func (s *Server) receiveInbound(in object) (string, error) {
 	}
 	s.publishPerson(user)
 
-	m, err := s.recordInbound(numberID, user, in.text("id"), kind, content)
-	if err != nil {
-		return "", err
-	}
+	m := s.recordInbound(numberID, user, in.text("id"), kind, content)
 	s.notifyMessage(m, nil)
 	return m.ID, nil
 }
@@ -93,7 +86,7 @@ func (s *Server) numberFor(in object) (*number, error) {
 }
 
 // recordInbound stores a message of a user and queues its callback. An empty id is made up.
-func (s *Server) recordInbound(numberID string, user *person, id, kind string, content object) (*message, error) {
+func (s *Server) recordInbound(numberID string, user *person, id, kind string, content object) *message {
 	m := &message{ID: firstOf(id, newInboundWamid(user)), Dir: inbound, Number: numberID, Type: kind, Status: "delivered"}
 	content.addUser("from_", "from", user)
 
@@ -101,7 +94,8 @@ func (s *Server) recordInbound(numberID string, user *person, id, kind string, c
 	if kind != "system" { // which is about a user, not from one
 		v.Contacts = contactsOf(user)
 	}
-	return m, s.recordAs(m, user, content, fieldMessages, v)
+	s.recordAs(m, user, content, fieldMessages, v)
+	return m
 }
 
 // readInbound reads the business number and the content of a message, with the parts that

@@ -166,9 +166,7 @@ func (s *Server) send(c *call) (any, error) {
 
 	// Without a JSON body, the parameters are stored as the request.
 	if d.Request = c.raw; d.Request == nil {
-		if d.Request, err = marshal(c.params); err != nil {
-			return nil, err
-		}
+		d.Request = marshal(c.params)
 	}
 
 	if err := s.accept(c, d); err != nil {

@@ -129,21 +129,22 @@ func decodeObject(b []byte) (o object, err error) {
 
 // marshal encodes a value as JSON without escaping <, > and &, which the
 // provider leaves alone.
-func marshal(v any) ([]byte, error) {
+func marshal(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	if err := enc.Encode(v); err != nil {
+		panic(err) // all that is encoded was JSON before, or is of types of ours
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // throughJSON gives a value of Go the types that the body of a request would have.
-func throughJSON(v, body any) error {
-	b, err := marshal(v)
-	if err != nil {
-		return err
+func throughJSON[T any](v any) (body T) {
+	if err := decodeJSON(marshal(v), &body); err != nil {
+		panic(err) // callers ask for types that fit
 	}
-	return decodeJSON(b, body)
+	return body
 }
 
 // appendASCII appends JSON in the provider's dialect: pure ASCII, with \u in

@@ -104,13 +104,12 @@ func (s *Server) queueAccountUpdate(accountID, field string, v any) {
 
 // enqueueNew counts a change and puts it into its queue, unless too many are waiting.
 func (s *Server) enqueueNew(c *change, v any) {
-	body, err := marshal(v)
-	if err != nil || s.outbox.pending >= maxPending {
-		s.log.Warn("callback dropped", "account", c.Account, "field", c.Field, "waiting", s.outbox.pending, "error", err)
+	if s.outbox.pending >= maxPending {
+		s.log.Warn("callback dropped", "account", c.Account, "field", c.Field, "waiting", s.outbox.pending)
 		return
 	}
 
-	c.Value, c.First = body, s.nowMS()
+	c.Value, c.First = marshal(v), s.nowMS()
 	s.outbox.pending++
 	s.enqueue(c)
 }

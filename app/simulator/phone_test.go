@@ -447,8 +447,7 @@ func TestWhatIsShownStaysOverARestart(t *testing.T) {
 	for _, who := range people {
 		user, err := again.findOwner(who)
 		b.NoErr(err)
-		after, err := marshal(object{"data": again.showMessages(user, again.phoneMessages(user, "", shownByDefault))})
-		b.NoErr(err)
+		after := marshal(object{"data": again.showMessages(user, again.phoneMessages(user, "", shownByDefault))})
 		b.Equal(string(after)+"\n", before[who])
 	}
 }
@@ -460,15 +459,9 @@ func FuzzCallsHideSecrets(f *testing.F) {
 	f.Add("with\nbreaks and ümlauts", `{"access_token":1}`)
 	f.Fuzz(func(t *testing.T, token, other string) {
 		secret := "TOKEN" + token + "END"
-		body, err := marshal(object{"access_token": secret, "other": other, "pin": secret})
-		if err != nil {
-			t.Skip(err)
-		}
+		body := marshal(object{"access_token": secret, "other": other, "pin": secret})
 		r := callRecord{Path: "/v23.0/1?access_token=" + url.QueryEscape(secret) + "&fields=id", Request: string(body), Response: string(body)}
-		shown, err := marshal(r.withoutSecrets())
-		if err != nil {
-			t.Fatal(err)
-		}
+		shown := marshal(r.withoutSecrets())
 		if !strings.Contains(other, "TOKEN") && strings.Contains(string(shown), "TOKEN") {
 			t.Errorf("%s", shown)
 		}

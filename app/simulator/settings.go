@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -128,8 +127,8 @@ func (s *Server) controlPatchSettings(c *controlCall) (any, error) {
 	}
 
 	// A copy, down to what the settings point to: a decoder writes through pointers.
-	var settings Settings
-	if err := errors.Join(throughJSON(s.world.Settings, &settings), c.decode(&settings)); err != nil {
+	settings := throughJSON[Settings](s.world.Settings)
+	if err := c.decode(&settings); err != nil {
 		return nil, err
 	}
 	if err := settings.check(); err != nil {

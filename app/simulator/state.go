@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -147,19 +146,14 @@ func (s *Server) dump(w io.Writer) error {
 
 	for _, kind := range kinds {
 		for chunk := range slices.Chunk(kind.all, saveChunk) {
-			var lines bytes.Buffer
-			enc := json.NewEncoder(&lines)
-			enc.SetEscapeHTML(false)
-
-			var err error
+			var lines []byte
 			s.mu.Lock()
 			for _, v := range chunk {
-				err = errors.Join(err, enc.Encode(record{kind.name, v}))
+				lines = append(append(lines, marshal(record{kind.name, v})...), '\n')
 			}
 			s.mu.Unlock()
 
-			_, failure := lines.WriteTo(w)
-			if err = errors.Join(err, failure); err != nil {
+			if _, err := w.Write(lines); err != nil {
 				return err
 			}
 		}

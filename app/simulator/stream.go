@@ -45,12 +45,7 @@ func (s *Server) publish(kind string, view func() any) {
 		return
 	}
 
-	data, err := marshal(view())
-	if err != nil {
-		s.log.Error("could not encode an event", "kind", kind, "error", err)
-		return
-	}
-	event := streamEvent(kind, data)
+	event := streamEvent(kind, marshal(view()))
 	for sub := range h.subscribers {
 		select {
 		case sub.events <- event:

@@ -281,14 +281,9 @@ type Template struct {
 // AddTemplate adds a template to an account without a review and returns its
 // id. One that exists is left unchanged.
 func (s *Server) AddTemplate(wabaID string, in Template) (id string, err error) {
-	var components []any
-	if err := throughJSON(in.Components, &components); err != nil {
-		return "", err
-	}
-
 	t, err := readTemplate(object{
 		"name": in.Name, "language": in.Language, "category": in.Category,
-		"parameter_format": in.ParameterFormat, "components": components,
+		"parameter_format": in.ParameterFormat, "components": throughJSON[[]any](in.Components),
 	})
 	if err != nil {
 		return "", fmt.Errorf("template %s: %w", in.Name, err)
