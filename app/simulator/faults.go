@@ -63,19 +63,7 @@ func (f *fault) complete() error {
 	if f.Times == nil && f.Probability == nil {
 		f.Times = new(1)
 	}
-	if err := f.check(); err != nil {
-		return err
-	}
 
-	if f.Times != nil && *f.Times == 0 {
-		f.Times = nil
-	}
-	f.To = normalizeParty(f.To)
-	return nil
-}
-
-// check refuses a fault that means nothing.
-func (f *fault) check() error {
 	switch {
 	case f.Kind == "":
 		return missing("kind")
@@ -93,7 +81,11 @@ func (f *fault) check() error {
 		return invalid("probability", "must lie between 0 and 1")
 	case f.Async && (f.Kind != FaultErrorCode || f.Endpoint != "messages"):
 		return invalid("async", "is for error_code on messages")
+	case f.Times != nil && *f.Times == 0:
+		f.Times = nil
 	}
+
+	f.To = normalizeParty(f.To)
 	return nil
 }
 

@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -179,18 +177,4 @@ func TestEveryKindOfFaultIsPlayed(t *testing.T) {
 func TestAFaultOfAnUnknownKindIsAnError(t *testing.T) {
 	b := newBench(t)
 	b.Equal(b.outcomeOfFault(&fault{Kind: "earthquake", Endpoint: "messages"}), 500)
-}
-
-func TestAStateWithAnUnknownFaultIsRefused(t *testing.T) {
-	is := is.New(t)
-	file := filepath.Join(t.TempDir(), "state")
-	record := `{"k":"fault","v":{"id":"fault_1","kind":"earthquake","endpoint":"messages","times":null}}`
-	is.NoErr(os.WriteFile(file, []byte(record+"\n"), 0o600))
-
-	s, err := New(Options{StateFile: file})
-	if err == nil {
-		s.Close()
-	}
-	is.True(err != nil)                                  // it was written by another version
-	is.True(strings.Contains(err.Error(), "earthquake")) // and the error names the kind
 }

@@ -205,21 +205,11 @@ func (s *Server) load() error {
 	}
 
 	removeMatches(filepath.Dir(s.opt.StateFile), tempPattern(s.opt.StateFile))
-	if err := errors.Join(s.loadState(), s.loadJournal(), s.checkFaults()); err != nil {
+	if err := errors.Join(s.loadState(), s.loadJournal()); err != nil {
 		return fmt.Errorf("simulator state %s: %w", s.opt.StateFile, err)
 	}
 
 	s.dropExpired()
-	return nil
-}
-
-// checkFaults refuses faults of kinds that another version knows.
-func (s *Server) checkFaults() error {
-	for _, f := range s.world.Faults {
-		if err := f.check(); err != nil {
-			return fmt.Errorf("fault of kind %q, perhaps of another version: %w", f.Kind, err)
-		}
-	}
 	return nil
 }
 
