@@ -3,8 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -85,55 +83,10 @@ func (f *feed) stop() {
 	}
 }
 
+// print prints a line: time, direction, person, content.
 func (f *feed) print(a simulator.Activity) {
-	fmt.Fprintln(f.out, feedLine(a))
+	fmt.Fprintf(f.out, "%s  %s %-14s %s\n", a.Time.Format("15:04:05"), a.Arrow, printable(a.Who), printable(a.What))
 	if n := f.dropped.Swap(0); n > 0 {
 		fmt.Fprintf(f.out, "          … and %d more\n", n)
 	}
-}
-
-// feedLine is the line of one activity: time, direction, person, content.
-func feedLine(a simulator.Activity) string {
-	arrow, who, what := "·", a.Kind, a.Type
-	switch a.Kind {
-	case "inbound":
-		arrow, who, what = "←", displayNumber(a.Party), a.Type
-	case "message", "echo":
-		arrow, who, what = "→", displayNumber(a.Party), a.Type
-		if a.Kind == "echo" {
-			what += ", from the phone"
-		}
-		if a.Code != nil {
-			what += fmt.Sprintf(", will fail with %d", *a.Code)
-		}
-	case "template":
-		who, what = "template", a.MessageID+" "+a.Type
-	case "callback":
-		arrow, who, what = "⇢", "callback", callbackLine(a)
-	}
-
-	return fmt.Sprintf("%s  %s %-14s %s", a.Time.Format("15:04:05"), arrow, printable(who), printable(what))
-}
-
-func callbackLine(a simulator.Activity) string {
-	what := a.Type
-	if a.Count > 1 {
-		what += fmt.Sprintf(" ×%d", a.Count)
-	}
-	if a.Err != nil {
-		why := a.Err
-		if u, ok := why.(*url.Error); ok {
-			why = u.Err // without the URL, which the reader knows
-		}
-		return what + " not delivered: " + why.Error()
-	}
-	return fmt.Sprintf("%s: %d", what, a.Status)
-}
-
-// displayNumber puts the + before a phone number. A user id stays as it is.
-func displayNumber(s string) string {
-	if s != "" && strings.Trim(s, "0123456789") == "" {
-		return "+" + s
-	}
-	return s
 }

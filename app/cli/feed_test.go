@@ -2,8 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"errors"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -13,25 +11,11 @@ import (
 	"confab/app/simulator"
 )
 
-func TestFeedLines(t *testing.T) {
+func TestFeedLine(t *testing.T) {
+	var out bytes.Buffer
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
-	code := 131026
-	refused := &url.Error{Op: "Post", URL: "http://app/", Err: errors.New("connection refused")}
-	for want, a := range map[string]simulator.Activity{
-		"03:04:05  ← +15550001111   text":                                           {Kind: "inbound", Party: "15550001111", Type: "text"},
-		"03:04:05  ← US.1234        image":                                          {Kind: "inbound", Party: "US.1234", Type: "image"},
-		"03:04:05  → +15550001111   template":                                       {Kind: "message", Party: "15550001111", Type: "template"},
-		"03:04:05  → +15550001111   text, will fail with 131026":                    {Kind: "message", Party: "15550001111", Type: "text", Code: &code},
-		"03:04:05  → +15550001111   text, from the phone":                           {Kind: "echo", Party: "15550001111", Type: "text"},
-		"03:04:05  · template       hello_world APPROVED":                           {Kind: "template", MessageID: "hello_world", Type: "APPROVED"},
-		"03:04:05  ⇢ callback       messages: 200":                                  {Kind: "callback", Type: "messages", Count: 1, Status: 200},
-		"03:04:05  ⇢ callback       messages ×7: 200":                               {Kind: "callback", Type: "messages", Count: 7, Status: 200},
-		"03:04:05  ⇢ callback       messages not delivered: connection refused":     {Kind: "callback", Type: "messages", Count: 1, Err: refused},
-		"03:04:05  ⇢ callback       messages not delivered: the receiver said ?[5m": {Kind: "callback", Type: "messages", Count: 1, Err: errors.New("the receiver said \x1b[5m")},
-	} {
-		a.Time = at
-		is.New(t).Equal(feedLine(a), want)
-	}
+	(&feed{out: &out}).print(simulator.Activity{Time: at, Arrow: "←", Who: "US.1234", What: "image \x1b[5m"})
+	is.New(t).Equal(out.String(), "03:04:05  ← US.1234        image ?[5m\n")
 }
 
 // played is something to subscribe to.
@@ -49,9 +33,9 @@ func TestFeedShowsWhatHappenedBeforeItBegan(t *testing.T) {
 		out bytes.Buffer
 	)
 	f := newFeed(p.subscribe, &out)
-	p.publish(simulator.Activity{Kind: "inbound", Type: "early"})
+	p.publish(simulator.Activity{Arrow: "←", What: "early"})
 	f.start()
-	p.publish(simulator.Activity{Kind: "inbound", Type: "late"})
+	p.publish(simulator.Activity{Arrow: "←", What: "late"})
 	f.stop()
 	is.True(p.publish == nil) // not subscribed any more
 	is.Equal(strings.Count(out.String(), "\n"), 3)
@@ -75,7 +59,7 @@ func TestFeedNeverHoldsTheSimulatorUp(t *testing.T) {
 	out := &stuck{released: make(chan struct{})}
 	f := newFeed(p.subscribe, out)
 	for range 3 * feedBuffer {
-		p.publish(simulator.Activity{Kind: "inbound", Type: "text"}) // returns at once, or the test hangs
+		p.publish(simulator.Activity{Arrow: "←", What: "text"}) // returns at once, or the test hangs
 	}
 	close(out.released)
 	f.start()

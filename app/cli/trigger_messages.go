@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // summary is the most informative text of a message's content.
@@ -20,6 +21,14 @@ func summary(kind string, request jsonObject) string {
 	// The body of an interactive message is an object.
 	body, _ := content["body"].(jsonObject)
 	return answer(body).text("text")
+}
+
+// displayNumber puts the + before a phone number. A user id stays as it is.
+func displayNumber(s string) string {
+	if s != "" && strings.Trim(s, "0123456789") == "" {
+		return "+" + s
+	}
+	return s
 }
 
 // latest is the id of the last thing that fits in a list of the simulator; "" if none does.

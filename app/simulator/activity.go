@@ -1,20 +1,17 @@
 package simulator
 
-import "time"
+import (
+	"fmt"
+	"net/url"
+	"time"
+)
 
-// Activity is one thing that happened in the simulator.
+// Activity is one thing that happened in the simulator, in words.
 type Activity struct {
-	Time time.Time
-	// Kind is "message" (accepted from the app), "inbound", "echo",
-	// "template" or "callback" (posted to the app).
-	Kind      string
-	Party     string // the user's number or BSUID
-	MessageID string // or the name of the template
-	Type      string // of the message, the field of the callback, or the status of the template
-	Status    int    // HTTP status that a callback's receiver answered
-	Count     int    // updates in a callback
-	Code      *int   // provider error to come
-	Err       error  // why a callback failed
+	Time  time.Time
+	Arrow string // ← from a person, → to a person, ⇢ a callback to the app, · anything else
+	Who   string // the person's number or BSUID, or what it is
+	What  string
 }
 
 // Subscribe calls fn for each activity, on the goroutine that caused it, until cancel is
@@ -34,15 +31,42 @@ func (s *Server) notify(make func() Activity) {
 	}
 }
 
+// notifyMessage tells of a message, and of the code that it will fail with, if it will.
 func (s *Server) notifyMessage(m *message, code *int) {
-	kind := map[direction]string{outbound: "message", inbound: "inbound", echoed: "echo"}
 	s.notify(func() Activity {
-		return Activity{Kind: kind[m.Dir], Party: m.party(), MessageID: m.ID, Type: m.Type, Code: code}
+		a := Activity{Arrow: "→", Who: m.BSUID, What: m.Type}
+		if m.Phone != "" {
+			a.Who = "+" + m.Phone
+		}
+
+		switch {
+		case m.Dir == inbound:
+			a.Arrow = "←"
+		case m.Dir == echoed:
+			a.What += ", from the phone"
+		case code != nil:
+			a.What += fmt.Sprintf(", will fail with %d", *code)
+		}
+		return a
 	})
 }
 
+// notifyCallback tells of a callback with a number of updates, and of what its receiver answered.
 func (s *Server) notifyCallback(field string, count, status int, err error) {
 	s.notify(func() Activity {
-		return Activity{Kind: "callback", Type: field, Count: count, Status: status, Err: err}
+		a := Activity{Arrow: "⇢", Who: "callback", What: field}
+		if count > 1 {
+			a.What += fmt.Sprintf(" ×%d", count)
+		}
+
+		if u, ok := err.(*url.Error); ok {
+			err = u.Err // without the URL, which the reader knows
+		}
+		if err != nil {
+			a.What += " not delivered: " + err.Error()
+		} else {
+			a.What += fmt.Sprintf(": %d", status)
+		}
+		return a
 	})
 }

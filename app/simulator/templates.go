@@ -267,7 +267,7 @@ func (s *Server) review(t *template, status, reason string) {
 
 	s.queueAccountUpdate(t.Account, fieldTemplateStatus, value)
 	s.publish("template", func() any { return t.view() })
-	s.notify(func() Activity { return Activity{Kind: "template", MessageID: t.Name, Type: status} })
+	s.notify(func() Activity { return Activity{Arrow: "·", Who: "template", What: t.Name + " " + status} })
 }
 
 // Template is a message template to add, with the provider's own names.
