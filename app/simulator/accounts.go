@@ -68,7 +68,7 @@ func (s *Server) subscribeApp(c *call) (any, error) {
 	a := s.world.Accounts[c.id]
 	a.Subscribed, a.Override = true, override
 	s.markDirty()
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 func (s *Server) readOverride(c *call, given object) (callback, error) {
@@ -89,7 +89,7 @@ func (s *Server) readOverride(c *call, given object) (callback, error) {
 func (s *Server) unsubscribeApp(c *call) (any, error) {
 	a := s.world.Accounts[c.id]
 	a.Subscribed, a.Override = false, callback{}
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 // Signup is what a hosted signup hands to the browser.

@@ -85,5 +85,5 @@ func (s *Server) subscribeFields(c *call) (any, error) {
 	s.world.Hook = appHook{URL: target, Fields: fields}
 	s.world.Creds.VerifyToken = verifyToken
 	s.markDirty()
-	return success{true}, nil
+	return object{"success": true}, nil
 }

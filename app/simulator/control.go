@@ -60,7 +60,7 @@ type controlHandler func(*Server, *controlCall) (any, error)
 var controls = map[string]controlHandler{
 	"POST /_sim/inbound": func(s *Server, c *controlCall) (any, error) {
 		id, err := s.receiveInbound(c.in)
-		return createdID{id}, err
+		return object{"id": id}, err
 	},
 	"POST /_sim/echo": (*Server).controlEcho,
 

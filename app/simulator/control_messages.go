@@ -64,7 +64,7 @@ func (s *Server) controlMessages(c *controlCall) (any, error) {
 // Messages of users stay, so that they can still be read and answered.
 func (s *Server) controlDeleteMessages(c *controlCall) (any, error) {
 	s.dropMessages(c.filter(outbound))
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 // dropMessages deletes messages and the events that are scheduled for them.
@@ -99,5 +99,5 @@ func (s *Server) controlStatus(c *controlCall) (any, error) {
 	}
 
 	s.reportStatus(m, name, int(code))
-	return success{true}, nil
+	return object{"success": true}, nil
 }

@@ -32,7 +32,7 @@ func (s *Server) controlReview(c *controlCall) (any, error) {
 	if status == "FLAGGED" || status == "REINSTATED" || status == "UNARCHIVED" {
 		t.Status = statusApproved // these are names of events, not of states
 	}
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 // controlCategory handles POST /_sim/templates/{id}/category: the provider moves a template to
@@ -60,7 +60,7 @@ func (s *Server) controlCategory(c *controlCall) (any, error) {
 		update["new_category"], update["correct_category"], update["category_update_timestamp"] = t.Category, category, at.Unix()
 	}
 	s.queueAccountUpdate(t.Account, "template_category_update", update)
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 // findTemplate finds a template by its id or its name; an id wins.

@@ -21,7 +21,7 @@ func (s *Server) controlEcho(c *controlCall) (any, error) {
 	defer s.mu.Unlock()
 	m := s.recordEcho(numberID, to, kind, content)
 	s.notifyMessage(m, nil)
-	return createdID{m.ID}, nil
+	return object{"id": m.ID}, nil
 }
 
 func (s *Server) recordEcho(numberID, to, kind string, content object) *message {
@@ -85,12 +85,12 @@ func (s *Server) queueFollowUp(id, kind string, content func(*message) object) (
 	}
 	about := object{kind: content(m)}
 	if m.Dir != inbound {
-		return createdID{s.recordEcho(m.Number, m.party(), kind, about).ID}, nil
+		return object{"id": s.recordEcho(m.Number, m.party(), kind, about).ID}, nil
 	}
 
 	user := s.world.People.find(m.party()) // who may have another id by now
 	if user == nil {
 		user = s.world.People.ensure(m.Phone, m.BSUID)
 	}
-	return createdID{s.recordInbound(m.Number, user, "", kind, about).ID}, nil
+	return object{"id": s.recordInbound(m.Number, user, "", kind, about).ID}, nil
 }

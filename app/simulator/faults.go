@@ -222,5 +222,5 @@ func (s *Server) controlClearFaults(c *controlCall) (any, error) {
 	}
 
 	s.publishFaults()
-	return success{true}, nil
+	return object{"success": true}, nil
 }

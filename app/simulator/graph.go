@@ -247,11 +247,6 @@ func (c *call) fail(err error) {
 	c.write(e.status, map[string]*graphError{"error": e})
 }
 
-// success is what simple writes answer.
-type success struct {
-	Success bool `json:"success"`
-}
-
 // withProduct makes a handler demand the parameter that nearly every WhatsApp call needs.
 func withProduct(h edge) edge {
 	return func(s *Server, c *call) (any, error) {

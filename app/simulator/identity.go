@@ -45,7 +45,7 @@ func (s *Server) controlPreferences(c *controlCall) (any, error) {
 		item.addUser("", "wa_id", user)
 		s.queueUpdate(n, fieldPreferences, value{Contacts: contactsOf(user), Preferences: []object{item}})
 	}
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 func (s *Server) personFor(party string) (*person, error) {

@@ -99,7 +99,7 @@ func (s *Server) uploadMedia(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return createdID{m.ID}, nil
+	return object{"id": m.ID}, nil
 }
 
 // mimeOf returns the content type that a label names, or detects it from the
@@ -181,7 +181,7 @@ func (s *Server) deleteMedia(c *call) (any, error) {
 	}
 	delete(s.world.Media, m.ID)
 	s.blobs.remove(m.ID)
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 // serveDownload handles a media URL. A missing or bad token is answered with

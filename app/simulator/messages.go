@@ -145,7 +145,7 @@ func (s *Server) markRead(c *call) (any, error) {
 	if c.params.has("typing_indicator") {
 		s.publish("typing", func() any { return object{"person": displayed(m.Phone), "bsuid": m.BSUID, "phone_number_id": m.Number} })
 	}
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 // draft is a message that is being checked before it is accepted.

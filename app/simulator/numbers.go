@@ -113,10 +113,6 @@ func (s *Server) listNumbers(c *call) (any, error) {
 // getNumber handles GET /{phone_number_id}.
 func (s *Server) getNumber(c *call) (any, error) { return s.viewNumber(c, s.world.Numbers[c.id]), nil }
 
-type createdID struct {
-	ID string `json:"id"`
-}
-
 // createNumber handles POST /{waba_id}/phone_numbers.
 func (s *Server) createNumber(c *call) (any, error) {
 	cc, local, name := digits(c.params.text("cc")), digits(c.params.text("phone_number")), c.params.text("verified_name")
@@ -139,7 +135,7 @@ func (s *Server) createNumber(c *call) (any, error) {
 	if err != nil {
 		return nil, badParameter("%s", err)
 	}
-	return createdID{n.PhoneNumberID}, nil
+	return object{"id": n.PhoneNumberID}, nil
 }
 
 // updateNumber handles POST /{phone_number_id}: a new PIN, or an override of
@@ -169,7 +165,7 @@ func (s *Server) updateNumber(c *call) (any, error) {
 	}
 
 	s.markDirty()
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 // Number is a business phone number as the control surface shows it. A field

@@ -53,7 +53,7 @@ func (s *Server) updateProfile(c *call) (any, error) {
 	}
 
 	n.Profile = p
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 func (p *profile) update(in object) error {

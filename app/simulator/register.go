@@ -57,7 +57,7 @@ func (s *Server) register(c *call) (any, error) {
 	}
 
 	n.PIN, n.Status, n.Onboarded = pin, statusConnected, s.nowMS()
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 func (n *number) checkPIN(pin string, now int64) error {
@@ -87,7 +87,7 @@ func (s *Server) deregister(c *call) (any, error) {
 	}
 
 	n.Status = statusDisconnected
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 // requestCode handles POST /{phone_number_id}/request_code. The code is shown
@@ -108,7 +108,7 @@ func (s *Server) requestCode(c *call) (any, error) {
 	}
 
 	n.Code, n.CodeExpires = randomDigits(codeDigits), s.now().Add(verificationLife).UnixMilli()
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 // verifyCode handles POST /{phone_number_id}/verify_code.
@@ -124,5 +124,5 @@ func (s *Server) verifyCode(c *call) (any, error) {
 	}
 
 	n.Code, n.CodeStatus = "", verified
-	return success{true}, nil
+	return object{"success": true}, nil
 }

@@ -280,5 +280,5 @@ func (s *Server) controlReset(*controlCall) (any, error) {
 	s.calls.clear()
 	s.applySettings(defaultSettings())
 	s.publish("reset", func() any { return object{} })
-	return success{true}, nil
+	return object{"success": true}, nil
 }

@@ -37,7 +37,7 @@ func (s *Server) editTemplate(c *call) (any, error) {
 	*t = changed
 
 	s.scheduleReview(t)
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 func (t *template) editable(in object, now int64) error {
@@ -97,7 +97,7 @@ func (s *Server) unpauseTemplate(c *call) (any, error) {
 		return nil, templateError(2388039, "Message template status can't be changed", "Only a paused template can be unpaused.")
 	}
 	s.review(t, statusApproved, "")
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 // deleteTemplates handles DELETE /{waba_id}/message_templates: every language
@@ -133,7 +133,7 @@ func (s *Server) deleteTemplates(c *call) (any, error) {
 	for _, t := range toDelete {
 		s.deleteTemplate(t)
 	}
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 // deleteTemplate removes one. The name of an approved one stays blocked for 30

@@ -209,7 +209,7 @@ func (s *Server) revokeToken(c *call) (any, error) {
 	}
 	t.State = tokenRevoked
 	s.markDirty()
-	return success{true}, nil
+	return object{"success": true}, nil
 }
 
 // debugToken handles GET /debug_token.

@@ -45,7 +45,7 @@ func (s *Server) startUpload(c *call) (any, error) {
 
 	u := &upload{ID: uploadPrefix + randomHex(24), Name: c.params.text("file_name"), Type: kind, Length: length}
 	s.world.Uploads[u.ID] = u
-	return createdID{u.ID}, nil
+	return object{"id": u.ID}, nil
 }
 
 // continueUpload handles POST /upload:…, from where the last part ended. An
