@@ -11,7 +11,6 @@ package main
 import (
 	"cmp"
 	"crypto/sha256"
-	"debug/elf"
 	"flag"
 	"fmt"
 	"os"
@@ -81,9 +80,6 @@ func build(target, version, path string) {
 
 	fmt.Printf("%s is built\n", target)
 	rig.Within("build for "+target, func() { rig.Check(cmd.Run()) })
-	if system == "linux" { // there is no static binary on darwin: its system library is the system's interface
-		checkStatic(path)
-	}
 }
 
 // withoutGoSettings leaves out the variables that change what the compiler makes.
@@ -92,17 +88,6 @@ func withoutGoSettings(environ []string) []string {
 		name, _, _ := strings.Cut(variable, "=")
 		return slices.Contains([]string{"GOEXPERIMENT", "GOFIPS140", "GODEBUG", "GOWORK"}, name)
 	})
-}
-
-// checkStatic refuses a binary that needs a library or a loader where it runs.
-func checkStatic(path string) {
-	file := rig.Must(elf.Open(path))
-	defer file.Close()
-	libraries := rig.Must(file.ImportedLibraries())
-	for _, p := range file.Progs {
-		rig.Require(p.Type != elf.PT_INTERP && len(libraries) == 0,
-			"%s is not static: it needs %s", path, cmp.Or(strings.Join(libraries, ", "), "a loader"))
-	}
 }
 
 // writeChecksums lists the SHA-256 of every file, as sha256sum does.
