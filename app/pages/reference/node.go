@@ -67,7 +67,7 @@ func (n *node) get(path ...string) *node {
 // text returns the string, number or boolean at a path as text, or "".
 func (n *node) text(path ...string) string {
 	at := n.get(path...)
-	if at == nil || at.fields != nil || at.items != nil || at.value == nil {
+	if at == nil || at.value == nil {
 		return ""
 	}
 	return fmt.Sprint(at.value)

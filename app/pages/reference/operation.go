@@ -32,7 +32,7 @@ func (b *builder) buildOperation(path string, shared []*node, method string, op 
 
 	var calls []example
 	if path == "" {
-		calls = b.examples(op.get("requestBody", "content", "application/json"))
+		calls = examples(op.get("requestBody", "content", "application/json"))
 	} else {
 		calls = b.calls(o, all, op.get("requestBody", "content"))
 	}
@@ -63,9 +63,7 @@ func (b *builder) parameters(all []*node) (sorted []parameters) {
 			}
 
 			f := b.describe(at.text("name"), at.get("schema"), at.is("required"), 1)
-			if text := at.text("description"); text != "" {
-				f.Text = renderLine(text)
-			}
+			f.Text = renderLine(at.text("description"))
 			fields = append(fields, f)
 		}
 
@@ -89,11 +87,8 @@ func (b *builder) answer(status string, response *node) (a answer, shown []examp
 		return a, nil
 	}
 
-	shown = b.examples(content)
-	for contentType, other := range at.get("content").each() {
-		if contentType != "application/json" {
-			shown = append(shown, b.examples(other)...)
-		}
+	for _, c := range at.get("content").each() {
+		shown = append(shown, examples(c)...)
 	}
 	for i := range shown {
 		b.keepSample(a, shown[i].value)
@@ -129,15 +124,9 @@ func (b *builder) dataObject(schema *node) (name string, list bool) {
 	return name, list
 }
 
-func (b *builder) examples(content *node) (all []example) {
-	if one := content.get("example"); one != nil {
-		all = append(all, newExample("example", one))
-	}
+func examples(content *node) (all []example) {
 	for name, given := range content.get("examples").each() {
-		at, _ := b.deref(given)
-		if value := at.get("value"); value != nil {
-			all = append(all, newExample(cmp.Or(at.text("summary"), name), value))
-		}
+		all = append(all, newExample(cmp.Or(given.text("summary"), name), given.get("value")))
 	}
 	return all
 }
@@ -151,7 +140,7 @@ func (b *builder) calls(o operation, all []*node, content *node) (calls []exampl
 		name, value := at.text("name"), at.text("example")
 		switch {
 		case at.text("in") == "path":
-			url = strings.ReplaceAll(url, "{"+name+"}", cmp.Or(value, b.sample(at.get("schema"))))
+			url = strings.ReplaceAll(url, "{"+name+"}", b.sample(at.get("schema")))
 		case at.text("in") == "header" && name == "Idempotency-Key":
 			headers = append(headers, name+": "+value)
 		}
@@ -166,7 +155,7 @@ func (b *builder) calls(o operation, all []*node, content *node) (calls []exampl
 			add("A file", contentType, "file=@photo.jpg")
 			continue
 		}
-		for _, e := range b.examples(c) {
+		for _, e := range examples(c) {
 			add(e.Title, contentType, e.Plain)
 		}
 	}
@@ -182,7 +171,7 @@ func (b *builder) sample(schema *node) string {
 	if shown := at.list("examples"); len(shown) > 0 {
 		return shown[0].text()
 	}
-	return at.text("example")
+	return ""
 }
 
 func slug(name string) string { return strings.ReplaceAll(strings.ToLower(name), " ", "-") }

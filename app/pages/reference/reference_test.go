@@ -116,8 +116,8 @@ const small = `{
   "tags": [{"name": "Things"}, {"name": "Events"}],
   "paths": {"/things/{id}": {
     "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"$ref": "#/components/schemas/Id"}}],
-    "patch": {"operationId": "changeThing", "tags": ["Things"], "summary": "Change <it>", "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}, "example": {"name": "x"}}}},
-      "responses": {"200": {"description": "Done.", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Envelope"}, "example": {"data": {"object": "thing", "name": "x"}}}}},
+    "patch": {"operationId": "changeThing", "tags": ["Things"], "summary": "Change <it>", "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}, "examples": {"one": {"summary": "A name", "value": {"name": "x"}}}}}},
+      "responses": {"200": {"description": "Done.", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Envelope"}, "examples": {"one": {"summary": "A thing", "value": {"data": {"object": "thing", "name": "x"}}}}}}},
         "404": {"description": "None.", "content": {"application/json": {"examples": {"resource_not_found": {"value": {}}}}}}}},
     "get": {"operationId": "getThing", "tags": ["Things"], "summary": "Get it", "security": [], "responses": {}}}},
   "webhooks": {"thing.made": {"post": {"operationId": "onThing", "tags": ["Events"], "summary": "thing.made", "requestBody": {"content": {"application/json": {"schema": {}, "examples": {"one": {"summary": "One", "value": {"a": 1}}}}}}, "responses": {}}}},
@@ -127,7 +127,8 @@ const small = `{
     "Thing": {"type": "object", "allOf": [{"$ref": "#/components/schemas/Base"}], "required": ["name"], "properties": {"name": {"type": "string"}, "child": {"$ref": "#/components/schemas/Thing"},
       "loop": {"type": "object", "properties": {"again": {"$ref": "#/components/schemas/Loop"}}}}},
     "Loop": {"type": "object", "properties": {"again": {"$ref": "#/components/schemas/Loop"}}},
-    "Base": {"properties": {"object": {"const": "thing"}, "name": {"type": "integer"}}, "anyOf": [{"$ref": "#/components/schemas/Id"}, {"title": "Big", "properties": {"size": {"type": "integer"}}}]}
+    "Base": {"properties": {"object": {"const": "thing"}, "name": {"type": "integer"}}, "anyOf": [{"$ref": "#/components/schemas/Id"}, {"$ref": "#/components/schemas/Big"}]},
+    "Big": {"properties": {"size": {"type": "integer"}}}
   }}}`
 
 func TestRender(t *testing.T) {

@@ -85,7 +85,7 @@ func (b *builder) describeParts(s *node, depth int) (fields []field, variants []
 
 func (b *builder) variant(form *node, depth int) variant {
 	at, name := b.deref(form)
-	v := variant{Name: cmp.Or(at.text("title"), splitName(name)), Text: renderLine(at.text("description"))}
+	v := variant{Name: splitName(name), Text: renderLine(at.text("description"))}
 	v.Fields, _ = b.describeParts(at, depth)
 
 	if v.Name == "" {
@@ -102,10 +102,6 @@ func (b *builder) variant(form *node, depth int) variant {
 
 // typeName returns the type of a schema in a word or two.
 func typeName(s *node) string {
-	if s == nil {
-		return "anything"
-	}
-
 	var types []string
 	for _, t := range s.list("type") {
 		types = append(types, t.text())
