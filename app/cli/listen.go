@@ -262,8 +262,8 @@ func (o listenOptions) forwarder(
 	// Unlike the URL of a subscription, this one is typed by an operator, who may
 	// call every address that this machine can reach.
 	everywhere := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
-	transport := guardedTransport{guard.New(guard.Options{AllowInsecure: true, Allow: everywhere, Timeout: timeout})}
-	client := webhook.Client{Transport: transport, Timeout: timeout}
+	network := guard.New(guard.Options{AllowInsecure: true, Allow: everywhere})
+	client := webhook.Client{Transport: network.Transport(), Timeout: timeout}
 
 	return func(ctx context.Context, item sentItem) *forwardView {
 		return viewForward(client.Deliver(ctx, webhook.Delivery{

@@ -60,7 +60,7 @@ func newSimulatorHost(l net.Listener, dir string, log *slog.Logger, o simulator.
 		Redirects:     guard.MaxRedirects,
 		Timeout:       fetchTimeout,
 	})
-	o.FetchClient = &http.Client{Transport: guardedTransport{links}}
+	o.Fetch = links.Do
 	o.Refuses = guard.IsFetch
 	o.Mark = func(r *http.Request) { r.Header.Set(guard.Header, "1") }
 
@@ -98,11 +98,6 @@ func (h *simulatorHost) offerPhone() {
 		}
 	})
 }
-
-// guardedTransport makes an http.RoundTripper of a guard.Client.
-type guardedTransport struct{ *guard.Client }
-
-func (g guardedTransport) RoundTrip(req *http.Request) (*http.Response, error) { return g.Do(req) }
 
 func (h *simulatorHost) serve() error {
 	if err := h.http.Serve(h.listener); !errors.Is(err, http.ErrServerClosed) {

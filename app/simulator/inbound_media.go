@@ -79,9 +79,9 @@ func defaultMime(kind string, file *stagedFile) string {
 
 const fetchTimeout = 20 * time.Second
 
-// fetch downloads a link with the client of Options.FetchClient.
+// fetch downloads a link as Options.Fetch does.
 func (s *Server) fetch(link string) (*stagedFile, error) {
-	if s.opt.FetchClient == nil {
+	if s.opt.Fetch == nil {
 		return nil, fmt.Errorf("this simulator fetches no links")
 	}
 	if !fetchable(link) {
@@ -96,7 +96,7 @@ func (s *Server) fetch(link string) (*stagedFile, error) {
 	}
 	req.Header.Set("User-Agent", callbackAgent)
 
-	res, err := s.opt.FetchClient.Do(req)
+	res, err := s.opt.Fetch(req)
 	if err != nil {
 		return nil, err
 	}

@@ -220,7 +220,7 @@ func TestInboundMediaByLinkIsFetched(t *testing.T) {
 		res.Body = bodyOfBytes(png)
 		return res
 	})}
-	b := newBench(t, func(o *Options) { o.FetchClient = files })
+	b := newBench(t, func(o *Options) { o.Fetch = files.Do })
 	body := object{"from": "16505551234", "type": "image", "image": object{"link": "https://x.y/a.png"}}
 	b.sim("POST", "/inbound", body)
 	id := b.app.next().messageOf(t).child("image").text("id")

@@ -47,8 +47,8 @@ type Options struct {
 	// CallbackClient posts callbacks and challenges; nil takes one with a time
 	// limit of 10 seconds that follows no redirects.
 	CallbackClient *http.Client
-	// FetchClient downloads links that were given to /_sim. Without it links cannot be fetched.
-	FetchClient *http.Client
+	// Fetch downloads links that were given to /_sim. Without it links cannot be fetched.
+	Fetch func(*http.Request) (*http.Response, error)
 
 	// SetWindow, when set, is called by /_sim/contacts/{number}/window when a person is to
 	// have written last, so that the app opens or closes its 24-hour window too.
