@@ -133,8 +133,6 @@ func (s *Server) save() error {
 	if err := writeFile(s.opt.StateFile, s.dump); err != nil {
 		return fmt.Errorf("save state: %w", err)
 	}
-
-	os.Remove(s.journalFile())
 	return nil
 }
 
@@ -205,7 +203,7 @@ func (s *Server) load() error {
 	}
 
 	removeMatches(filepath.Dir(s.opt.StateFile), tempPattern(s.opt.StateFile))
-	if err := errors.Join(s.loadState(), s.loadJournal()); err != nil {
+	if err := s.loadState(); err != nil {
 		return fmt.Errorf("simulator state %s: %w", s.opt.StateFile, err)
 	}
 

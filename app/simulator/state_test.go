@@ -152,42 +152,6 @@ func TestTheStateIsSavedInTheBackground(t *testing.T) {
 	})
 }
 
-// Releases until 2026 wrote messages and statuses to a file of their own.
-const oldJournal = `{"m":{"id":"wamid.1","dir":"out","number":"7","to":"+16505551234","phone":"16505551234","type":"text","request":{"text":{"body":"hello"}},"status":"accepted","at":1794904301902}}
-{"id":"wamid.1","s":"sent"}
-{"m":{"id":"wamid.2","dir":"out","number":"7","to":"+16505551234","phone":"16505551234","type":"text","request":{"text":{"body":"hello"}},"status":"accepted","at":1794904301903}}
-`
-
-func TestTheJournalOfAnEarlierReleaseIsTakenOver(t *testing.T) {
-	is := is.New(t)
-	for _, cutOff := range []string{"", `{"m":{"id":"wamid.half`} {
-		file := filepath.Join(t.TempDir(), "state")
-		is.NoErr(os.WriteFile(file+".messages", []byte(oldJournal+cutOff), 0o600))
-		for range 3 {
-			s, err := New(Options{StateFile: file})
-			is.NoErr(err)
-			list := s.messages.all
-			is.Equal(len(list), 2)
-			is.Equal(list[0].ID+" "+list[0].Status, "wamid.1 sent")
-			is.Equal(list[1].ID+" "+list[1].Status, "wamid.2 accepted")
-			is.NoErr(s.Close())
-			_, err = os.Stat(file + ".messages")
-			is.True(os.IsNotExist(err)) // the state file has it all
-		}
-	}
-}
-
-func TestAJournalThatWasTakenOverBeforeACrashIsNotReadAgain(t *testing.T) {
-	b := newBench(t, saved(t))
-	b.sentID(b.text("16505551234"))
-	b.NoErr(b.s.Close())
-	b.NoErr(os.WriteFile(b.s.journalFile(), []byte(oldJournal), 0o600)) // not removed yet
-	s, err := New(Options{StateFile: b.s.opt.StateFile})
-	b.NoErr(err)
-	b.Equal(len(s.messages.all), 1)
-	b.NoErr(s.Close())
-}
-
 func TestAKilledSimulatorLosesNothingThatWasSaved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state")
 	synctest.Test(t, func(t *testing.T) {
@@ -261,7 +225,7 @@ func TestAFailedSaveIsReportedAndMadeUpFor(t *testing.T) {
 
 func TestWhatACrashLeftHalfWrittenIsRemoved(t *testing.T) {
 	b := newBench(t, saved(t))
-	for _, name := range []string{".state.json-123", ".state.json.messages-45"} {
+	for _, name := range []string{".state.json-123", ".state.json-45"} {
 		path := filepath.Join(filepath.Dir(b.s.opt.StateFile), name)
 		b.NoErr(os.WriteFile(path, []byte("{"), 0o600))
 		b.reopen()
