@@ -4,15 +4,16 @@ import "net/url"
 
 // Media is a file that an account can send, or that came with a message.
 type Media struct {
-	ID        string  `db:"id"`
-	AccountID int64   `db:"account_id"`
-	Origin    string  `db:"origin"`
-	URLToken  string  `db:"url_token"`
-	SHA256    string  `db:"sha256"`
-	MIMEType  string  `db:"mime_type"`
-	Size      int64   `db:"size"`
-	Filename  *string `db:"filename"`
-	CreatedAt Time    `db:"created_at"`
+	ID        string  `db:"id" json:"id"`
+	AccountID int64   `db:"account_id" json:"-"`
+	Origin    string  `db:"origin" json:"-"`
+	URLToken  string  `db:"url_token" json:"-"`
+	MIMEType  string  `db:"mime_type" json:"mime_type"`
+	Size      int64   `db:"size" json:"size"`
+	SHA256    string  `db:"sha256" json:"sha256"`
+	Filename  *string `db:"filename" json:"filename"`
+	URL       string  `db:"-" json:"url"` // with the token; set only to be shown
+	CreatedAt Time    `db:"created_at" json:"created_at"`
 }
 
 // Where media comes from.

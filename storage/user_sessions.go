@@ -19,12 +19,13 @@ const (
 
 // UserSession is a browser in which a user is signed in.
 type UserSession struct {
-	ID         string `db:"id"`
-	UserID     string `db:"user_id"`
-	UserAgent  string `db:"user_agent"`
-	IP         string `db:"ip"`
-	CreatedAt  Time   `db:"created_at"`
-	LastSeenAt Time   `db:"last_seen_at"`
+	ID         string `db:"id" json:"id"`
+	UserID     string `db:"user_id" json:"user_id"`
+	UserAgent  string `db:"user_agent" json:"user_agent"`
+	IP         string `db:"ip" json:"ip"`
+	IsCurrent  *bool  `db:"-" json:"current,omitempty"` // it is the one that asks; set only to be shown
+	CreatedAt  Time   `db:"created_at" json:"created_at"`
+	LastSeenAt Time   `db:"last_seen_at" json:"last_seen_at"`
 }
 
 // Expired reports whether the session has ended by itself at a time.

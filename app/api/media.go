@@ -25,27 +25,14 @@ const (
 )
 
 type libraryView struct {
-	ID        string       `json:"id"`
-	Object    string       `json:"object"`
-	MIMEType  string       `json:"mime_type"`
-	Size      int64        `json:"size"`
-	SHA256    string       `json:"sha256"`
-	Filename  *string      `json:"filename"`
-	URL       string       `json:"url"`
-	CreatedAt storage.Time `json:"created_at"`
+	ID     string `json:"id"`
+	Object string `json:"object"`
+	storage.Media
 }
 
 func (s *Server) viewMedia(m storage.Media) libraryView {
-	return libraryView{
-		ID:        m.ID,
-		Object:    "media",
-		MIMEType:  m.MIMEType,
-		Size:      m.Size,
-		SHA256:    m.SHA256,
-		Filename:  m.Filename,
-		URL:       s.Publisher.PublicURL + storage.MediaPath(m.URLToken, m.Filename),
-		CreatedAt: m.CreatedAt,
-	}
+	m.URL = s.Publisher.PublicURL + storage.MediaPath(m.URLToken, m.Filename)
+	return libraryView{m.ID, "media", m}
 }
 
 // mediaBody is the JSON body of POST /v1/:phone_number_id/media.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"confab/app/api"
+	consoleapi "confab/app/console/api"
 	"confab/jobs/messaging"
 	"confab/storage"
 )
@@ -108,17 +109,6 @@ func (e *env) usersList() *cobra.Command {
 	return organizationList(e, "users", "List people with their role and sign-in status", columns, (*storage.Rx).Users, viewUser)
 }
 
-// sessionView is a browser in which a person is signed in.
-type sessionView struct {
-	ID         string       `json:"id"`
-	Object     string       `json:"object"`
-	UserID     string       `json:"user_id"`
-	UserAgent  string       `json:"user_agent"`
-	IP         string       `json:"ip"`
-	CreatedAt  storage.Time `json:"created_at"`
-	LastSeenAt storage.Time `json:"last_seen_at"`
-}
-
 func (e *env) usersSessions() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "sessions USER",
@@ -126,22 +116,22 @@ func (e *env) usersSessions() *cobra.Command {
 		Example: "  confab users sessions ana@example.com\n  confab users sessions ana@example.com --json",
 	}
 
-	columns := table[sessionView]{
+	columns := table[consoleapi.SessionView]{
 		heading: []string{"ID", "BROWSER", "ADDRESS", "SINCE", "LAST SEEN"},
-		row: func(s sessionView) []string {
+		row: func(s consoleapi.SessionView) []string {
 			return []string{s.ID, s.UserAgent, s.IP, s.CreatedAt.String(), s.LastSeenAt.String()}
 		},
 		flush: true,
 	}
 
-	return listCommand(e, cmd, columns, func(rx *storage.Rx, args []string) (views []sessionView, err error) {
+	return listCommand(e, cmd, columns, func(rx *storage.Rx, args []string) (views []consoleapi.SessionView, err error) {
 		u, err := user(rx, args[0])
 		if err != nil {
 			return nil, err
 		}
 		all, err := rx.UserSessions(u.ID)
 		for _, s := range all {
-			views = append(views, sessionView{s.ID, "session", s.UserID, s.UserAgent, s.IP, s.CreatedAt, s.LastSeenAt})
+			views = append(views, consoleapi.SessionView{ID: s.ID, Object: "session", UserSession: s})
 		}
 		return views, err
 	})

@@ -7,15 +7,11 @@ import (
 	"confab/storage"
 )
 
-type sessionView struct {
-	ID         string       `json:"id"`
-	Object     string       `json:"object"`
-	UserID     string       `json:"user_id"`
-	UserAgent  string       `json:"user_agent"`
-	IP         string       `json:"ip"`
-	Current    bool         `json:"current"` // it is the one that asks
-	CreatedAt  storage.Time `json:"created_at"`
-	LastSeenAt storage.Time `json:"last_seen_at"`
+// SessionView is a browser in which a person is signed in, on the command line too.
+type SessionView struct {
+	ID     string `json:"id"`
+	Object string `json:"object"`
+	storage.UserSession
 }
 
 // listSessions handles GET /console/api/sessions, of one's own, and GET /console/api/people/:id/sessions.
@@ -29,17 +25,9 @@ func (s *Server) listSessions(r *rest.Request) (rest.Reply, error) {
 	if err != nil {
 		return rest.Reply{}, err
 	}
-	return rest.WholeList(all, func(one storage.UserSession) sessionView {
-		return sessionView{
-			ID:         one.ID,
-			Object:     "session",
-			UserID:     one.UserID,
-			UserAgent:  one.UserAgent,
-			IP:         one.IP,
-			Current:    one.ID == r.Visitor.Session.ID,
-			CreatedAt:  one.CreatedAt,
-			LastSeenAt: one.LastSeenAt,
-		}
+	return rest.WholeList(all, func(one storage.UserSession) SessionView {
+		one.IsCurrent = new(one.ID == r.Visitor.Session.ID)
+		return SessionView{one.ID, "session", one}
 	})
 }
 
