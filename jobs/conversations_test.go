@@ -78,8 +78,8 @@ func TestRetentionDeletesNotesOfItsAge(t *testing.T) {
 		note := func() {
 			storagetest.Update(h.t, h.db, func(tx *storage.Tx) error {
 				return tx.InsertNote(&storage.Note{
-					AccountID: h.ours.account.ID, ConversationID: h.ours.conversation.ID, AuthorType: storage.NoteByKey, AuthorID: "key_1",
-					Text: "x", Mentions: storage.JSON(`[]`),
+					AccountID: h.ours.account.ID, ConversationID: h.ours.conversation.ID,
+					Text: "x", NoteAuthor: storage.NoteAuthor{Type: storage.NoteByKey, ID: "key_1"},
 				})
 			})
 		}

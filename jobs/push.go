@@ -223,7 +223,7 @@ func (w *Workers) notificationOf(rx *storage.Rx, n Notice, say func(string) stri
 		var note storage.Note
 		hidden = say("New mention")
 		note, err = rx.Note(c.ID, n.Note)
-		shown.Title, shown.Body = cmp.Or(storage.OrEmpty(note.AuthorName), "API")+" · "+name, note.Text
+		shown.Title, shown.Body = cmp.Or(storage.OrEmpty(note.NoteAuthor.Name), "API")+" · "+name, note.Text
 	}
 
 	if w.Push.HidesContent {

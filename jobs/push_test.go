@@ -309,7 +309,7 @@ func TestPeopleAreNotifiedOfWhatConcernsThem(t *testing.T) {
 		w.is.Equal(s.news(), nil) // a reaction asks nothing
 
 		// A mention.
-		note := storage.Note{AccountID: w.account.ID, ConversationID: t.ConversationID, AuthorType: storage.NoteByUser, AuthorID: "x", AuthorName: new("Bo"), Text: "look here", Mentions: storage.JSON("[]")}
+		note := storage.Note{AccountID: w.account.ID, ConversationID: t.ConversationID, NoteAuthor: storage.NoteAuthor{Type: storage.NoteByUser, ID: "x", Name: new("Bo")}, Text: "look here"}
 		storagetest.Update(w.t, w.db, func(tx *storage.Tx) error {
 			if err := tx.InsertNote(&note); err != nil {
 				return err

@@ -41,8 +41,8 @@ func (run *ruleRun) do(tx *storage.Tx, r storage.Rule, i int) (refused string, e
 		err = run.resolve(tx, r)
 	case a.Note != nil:
 		err = messaging.InsertNote(tx, run.subject(), &storage.Note{
-			AccountID: run.c.AccountID, ConversationID: run.c.ID, Text: *a.Note, Mentions: storage.JSON("[]"),
-			AuthorType: storage.NoteByRule, AuthorID: r.ID, AuthorName: &r.Name,
+			AccountID: run.c.AccountID, ConversationID: run.c.ID, Text: *a.Note, Mentions: storage.Strings{},
+			NoteAuthor: storage.NoteAuthor{Type: storage.NoteByRule, ID: r.ID, Name: &r.Name},
 		})
 	default:
 		refused, err = run.handOver(tx, r, *a.HandOver.To)

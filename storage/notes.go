@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"encoding/json"
 	"slices"
 
 	"confab/storage/sqlite"
@@ -9,16 +8,21 @@ import (
 
 // Note is what colleagues write to each other in a conversation.
 type Note struct {
-	ID             string  `db:"id"`
-	AccountID      int64   `db:"account_id"`
-	ConversationID string  `db:"conversation_id"`
-	AuthorType     string  `db:"author_type"`
-	AuthorID       string  `db:"author_id"`
-	AuthorName     *string `db:"author_name"` // when it was written
-	Text           string  `db:"text"`
-	Mentions       JSON    `db:"mentions"` // ids of users
-	CreatedAt      Time    `db:"created_at"`
-	UpdatedAt      Time    `db:"updated_at"`
+	ID             string  `db:"id" json:"id"`
+	AccountID      int64   `db:"account_id" json:"-"`
+	ConversationID string  `db:"conversation_id" json:"conversation_id"`
+	Text           string  `db:"text" json:"text"`
+	Mentions       Strings `db:"mentions" json:"mentions"` // ids of users
+	NoteAuthor     `json:"author"`
+	CreatedAt      Time `db:"created_at" json:"created_at"`
+	UpdatedAt      Time `db:"updated_at" json:"updated_at"`
+}
+
+// NoteAuthor is who wrote a note.
+type NoteAuthor struct {
+	Type string  `db:"author_type" json:"type"`
+	ID   string  `db:"author_id" json:"id"`
+	Name *string `db:"author_name" json:"name"` // when it was written
 }
 
 // Who writes notes.
@@ -30,12 +34,6 @@ const (
 
 const noteColumns = `n.id, n.account_id, n.conversation_id, n.author_type, n.author_id, n.author_name, n.text, n.mentions,
 	n.created_at, n.updated_at`
-
-// MentionedUsers are the ids of those whom the note mentions.
-func (n Note) MentionedUsers() (ids []string) {
-	_ = json.Unmarshal(n.Mentions, &ids) // which was checked when it was stored
-	return ids
-}
 
 // Note finds a note of a conversation.
 func (rx *Rx) Note(conversation, id string) (Note, error) {
@@ -63,7 +61,7 @@ func (tx *Tx) InsertNote(n *Note) error {
 	if err := tx.InsertRow("notes", given, n); err != nil {
 		return err
 	}
-	return tx.hintNote(tx.insertMentions(*n, n.MentionedUsers()), *n)
+	return tx.hintNote(tx.insertMentions(*n, n.Mentions), *n)
 }
 
 // UpdateNote stores text and mentions of a note, of which before are those that it had: who is
@@ -74,21 +72,20 @@ func (tx *Tx) UpdateNote(n *Note, before []string) error {
 		return err
 	}
 
-	now := n.MentionedUsers()
 	err := tx.Run(`
 		DELETE FROM unread_mentions
-		WHERE note_id = ? AND user_id NOT IN (SELECT value FROM json_each(?))`, n.ID, jsonList(now))
+		WHERE note_id = ? AND user_id NOT IN (SELECT value FROM json_each(?))`, n.ID, n.Mentions)
 	if err != nil {
 		return err
 	}
-	added := slices.DeleteFunc(now, func(user string) bool { return slices.Contains(before, user) })
+	added := slices.DeleteFunc(slices.Clone(n.Mentions), func(user string) bool { return slices.Contains(before, user) })
 	return tx.hintNote(tx.insertMentions(*n, added), *n)
 }
 
-func (tx *Tx) insertMentions(n Note, users []string) error {
+func (tx *Tx) insertMentions(n Note, users Strings) error {
 	return tx.Run(`
 		INSERT OR IGNORE INTO unread_mentions (user_id, account_id, conversation_id, note_id)
-		SELECT value, ?1, ?2, ?3 FROM json_each(?4) WHERE value <> ?5`, n.AccountID, n.ConversationID, n.ID, jsonList(users), n.AuthorID)
+		SELECT value, ?1, ?2, ?3 FROM json_each(?4) WHERE value <> ?5`, n.AccountID, n.ConversationID, n.ID, users, n.NoteAuthor.ID)
 }
 
 // DeleteNote deletes a note.

@@ -298,8 +298,8 @@ func (h *history) note(m *modelThread) {
 	who := h.users[h.random.IntN(len(h.users))]
 	h.update(func(tx *storage.Tx) error {
 		return tx.InsertNote(&storage.Note{
-			AccountID: h.account.ID, ConversationID: m.id, AuthorType: storage.NoteByKey, AuthorID: "key_1", Text: "look",
-			Mentions: storage.JSON(`["` + who + `"]`),
+			AccountID: h.account.ID, ConversationID: m.id, Text: "look", Mentions: storage.Strings{who},
+			NoteAuthor: storage.NoteAuthor{Type: storage.NoteByKey, ID: "key_1"},
 		})
 	})
 	m.notes++

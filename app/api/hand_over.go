@@ -98,8 +98,7 @@ func handOverTo(tx *storage.Tx, r *rest.Request, c storage.FullConversation, ref
 	}
 
 	if note != nil {
-		n := storage.Note{AccountID: c.AccountID, ConversationID: c.ID, Text: *note, Mentions: storage.JSON("[]")}
-		n.AuthorType, n.AuthorID, n.AuthorName = noteAuthor(r)
+		n := storage.Note{AccountID: c.AccountID, ConversationID: c.ID, Text: *note, Mentions: storage.Strings{}, NoteAuthor: noteAuthor(r)}
 		if err := messaging.InsertNote(tx, s, &n); err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -55,8 +54,7 @@ func (s *Server) createNote(r *rest.Request, in newNote) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 
-		n := storage.Note{AccountID: c.AccountID, ConversationID: c.ID, Text: *in.Text, Mentions: mentions}
-		n.AuthorType, n.AuthorID, n.AuthorName = noteAuthor(r)
+		n := storage.Note{AccountID: c.AccountID, ConversationID: c.ID, Text: *in.Text, Mentions: mentions, NoteAuthor: noteAuthor(r)}
 		if err := messaging.InsertNote(tx, subject(r), &n); err != nil {
 			return rest.Reply{}, err
 		}
@@ -64,16 +62,16 @@ func (s *Server) createNote(r *rest.Request, in newNote) (rest.Reply, error) {
 	})
 }
 
-func noteAuthor(r *rest.Request) (kind, id string, name *string) {
+func noteAuthor(r *rest.Request) storage.NoteAuthor {
 	if r.User != nil {
-		return storage.NoteByUser, r.User.ID, &r.User.Name
+		return storage.NoteAuthor{Type: storage.NoteByUser, ID: r.User.ID, Name: &r.User.Name}
 	}
-	return storage.NoteByKey, r.Key.ID, r.Key.Label
+	return storage.NoteAuthor{Type: storage.NoteByKey, ID: r.Key.ID, Name: r.Key.Label}
 }
 
 // mentionedUsers checks the people whom a note mentions, and returns each once.
-func mentionedUsers(tx *storage.Tx, r *rest.Request, ids []string) (storage.JSON, error) {
-	mentioned := []string{}
+func mentionedUsers(tx *storage.Tx, r *rest.Request, ids []string) (storage.Strings, error) {
+	mentioned := storage.Strings{}
 	for i, id := range ids {
 		if slices.Contains(mentioned, id) {
 			continue
@@ -83,12 +81,14 @@ func mentionedUsers(tx *storage.Tx, r *rest.Request, ids []string) (storage.JSON
 		}
 		mentioned = append(mentioned, id)
 	}
-	return json.Marshal(mentioned)
+	return mentioned, nil
 }
 
 // notifyMentioned notifies those whom a note mentions and did not before, its author apart.
 func notifyMentioned(tx *storage.Tx, r *rest.Request, n storage.Note, before []string) error {
-	users := slices.DeleteFunc(n.MentionedUsers(), func(user string) bool { return user == n.AuthorID || slices.Contains(before, user) })
+	users := slices.DeleteFunc(slices.Clone(n.Mentions), func(user string) bool {
+		return user == n.NoteAuthor.ID || slices.Contains(before, user)
+	})
 	if len(users) == 0 {
 		return nil
 	}
@@ -110,7 +110,7 @@ func noteIn(rx *storage.Rx, r *rest.Request) (storage.Note, error) {
 
 // checkNoteAuthor refuses to let an agent change what somebody else wrote.
 func checkNoteAuthor(r *rest.Request, n storage.Note) error {
-	if r.User == nil || r.User.Role == storage.RoleAdmin || r.User.ID == n.AuthorID {
+	if r.User == nil || r.User.Role == storage.RoleAdmin || r.User.ID == n.NoteAuthor.ID {
 		return nil
 	}
 	return rest.Fail(rest.PermissionDenied, "Only its author and admins of the organization can change a note.")
@@ -140,7 +140,7 @@ func (s *Server) updateNote(r *rest.Request, in noteChanges) (rest.Reply, error)
 			return rest.Reply{}, err
 		}
 
-		before := n.MentionedUsers()
+		before := n.Mentions
 		in.Text.Apply(&n.Text)
 		if in.Mentions.Set {
 			mentions, err := mentionedUsers(tx, r, in.Mentions.Value)

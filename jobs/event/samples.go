@@ -100,11 +100,9 @@ func (d sampleData) note() storage.Note {
 	return storage.Note{
 		ID:             storage.PrefixNote + d.user,
 		ConversationID: storage.PrefixConversation + d.user,
-		AuthorType:     storage.NoteByUser,
-		AuthorID:       d.user,
-		AuthorName:     new("Ben Okafor"),
 		Text:           "Refund approved.",
-		Mentions:       storage.JSON("[]"),
+		Mentions:       storage.Strings{},
+		NoteAuthor:     storage.NoteAuthor{Type: storage.NoteByUser, ID: d.user, Name: new("Ben Okafor")},
 		CreatedAt:      d.now,
 		UpdatedAt:      d.now,
 	}

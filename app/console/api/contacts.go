@@ -145,7 +145,7 @@ func (v *historyView) addNotes(rx *storage.Rx, conversation string) error {
 		if len(text) > mostOfNote {
 			text = append(text[:mostOfNote], '…')
 		}
-		v.add(historyItem{Type: "note", At: n.CreatedAt, ID: conversation, Name: storage.OrEmpty(n.AuthorName), Text: string(text)})
+		v.add(historyItem{Type: "note", At: n.CreatedAt, ID: conversation, Name: storage.OrEmpty(n.NoteAuthor.Name), Text: string(text)})
 	}
 	return err
 }
