@@ -12,10 +12,10 @@ const (
 
 // Actor is who did something, and from where.
 type Actor struct {
-	Type string  `db:"actor_type"`
-	ID   *string `db:"actor_id"`
-	Name *string `db:"actor_name"`
-	IP   *string `db:"ip"`
+	Type string  `db:"actor_type" json:"type"`
+	ID   *string `db:"actor_id" json:"id"`
+	Name *string `db:"actor_name" json:"name"`
+	IP   *string `db:"ip" json:"-"`
 }
 
 // System is the server by itself.
@@ -23,14 +23,19 @@ var System = Actor{Type: ActorSystem}
 
 // AuditEntry is something that was done, by whom and on what.
 type AuditEntry struct {
-	Actor
-	ID                   string  `db:"id"`
-	OrganizationID       *int64  `db:"organization_id"` // nil: it concerns the whole server
-	OrganizationPublicID *string `db:"organization_public_id"`
-	Action               string  `db:"action"`
-	TargetType           *string `db:"target_type"`
-	TargetID             *string `db:"target_id"`
-	CreatedAt            Time    `db:"created_at"`
+	ID                   string `db:"id" json:"id"`
+	CreatedAt            Time   `db:"created_at" json:"at"`
+	Actor                `json:"actor"`
+	Action               string `db:"action" json:"action"`
+	AuditTarget          `json:"target"`
+	OrganizationID       *int64  `db:"organization_id" json:"-"` // nil: it concerns the whole server
+	OrganizationPublicID *string `db:"organization_public_id" json:"-"`
+}
+
+// AuditTarget is what something was done to; nil for nothing in particular.
+type AuditTarget struct {
+	Type *string `db:"target_type" json:"type"`
+	ID   *string `db:"target_id" json:"id"`
 }
 
 const auditColumns = `a.id, a.organization_id, o.public_id AS organization_public_id, a.actor_type, a.actor_id, a.actor_name,

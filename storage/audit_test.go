@@ -27,7 +27,7 @@ func TestAuditEntriesAreTheirOrganizations(t *testing.T) {
 		all := view(t, db, func(rx *storage.Rx) ([]storage.AuditEntry, error) { return rx.LatestAudit(0, 0, 10) })
 		is.Equal(len(all), 4)
 		is.Equal(all[3].OrganizationID, nil)
-		is.Equal(all[3].TargetID, text("k"))
+		is.Equal(all[3].AuditTarget.ID, text("k"))
 		mine := view(t, db, func(rx *storage.Rx) ([]storage.AuditEntry, error) {
 			all, _, err := rx.AuditEntries(ours.Organization.ID, storage.AuditFilter{}, storage.First, 10)
 			return all, err

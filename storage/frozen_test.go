@@ -153,7 +153,7 @@ func readTenants(t *testing.T, rx *storage.Rx) {
 		is.Equal(u.Role, storage.RoleAdmin)
 		sessions, err := rx.LatestAudit(2, 0, 10)
 		is.NoErr(err)
-		is.Equal(*sessions[0].TargetID, "ses_01KDYBMWFE00000000000000N1")
+		is.Equal(*sessions[0].AuditTarget.ID, "ses_01KDYBMWFE00000000000000N1")
 	}
 
 	hash := storage.KeyHash("svc_live_frozenfrozenfrozenfrozen")

@@ -10,25 +10,11 @@ import (
 // AuditView is the public shape of an audit entry, in the console and on the command
 // line.
 type AuditView struct {
-	ID             string       `json:"id"`
-	Object         string       `json:"object"`
-	At             storage.Time `json:"at"`
-	Actor          actorView    `json:"actor"`
-	Action         string       `json:"action"`
-	Target         targetView   `json:"target"`
-	IP             *string      `json:"ip"`
-	OrganizationID *string      `json:"organization_id"`
-}
-
-type actorView struct {
-	Type string  `json:"type"`
-	ID   *string `json:"id"`
-	Name *string `json:"name"`
-}
-
-type targetView struct {
-	Type *string `json:"type"`
-	ID   *string `json:"id"`
+	ID     string `json:"id"`
+	Object string `json:"object"`
+	storage.AuditEntry
+	IP             *string `json:"ip"`
+	OrganizationID *string `json:"organization_id"`
 }
 
 // namedAuditView is an audit entry with what its target is called.
@@ -39,22 +25,13 @@ type namedAuditView struct {
 
 // namedTargetView is a target and its name, if it has one and is still there.
 type namedTargetView struct {
-	targetView
+	storage.AuditTarget
 	Name *string `json:"name"`
 }
 
 // ViewAuditEntry shows an audit entry.
 func ViewAuditEntry(e storage.AuditEntry) AuditView {
-	return AuditView{
-		ID:             e.ID,
-		Object:         "audit_entry",
-		At:             e.CreatedAt,
-		Actor:          actorView{Type: e.Type, ID: e.Actor.ID, Name: e.Name},
-		Action:         e.Action,
-		Target:         targetView{Type: e.TargetType, ID: e.TargetID},
-		IP:             e.IP,
-		OrganizationID: e.OrganizationPublicID,
-	}
+	return AuditView{e.ID, "audit_entry", e, e.IP, e.OrganizationPublicID}
 }
 
 // maxAuditText is longer than any action or id in the audit log.
@@ -84,8 +61,7 @@ func (s *Server) listAudit(r *rest.Request) (rest.Reply, error) {
 		},
 		Key: func(e storage.AuditEntry) storage.After { return storage.After{Key: e.CreatedAt, ID: e.ID} },
 		View: func(e storage.AuditEntry) namedAuditView {
-			v := namedAuditView{AuditView: ViewAuditEntry(e)}
-			v.Target.targetView = v.AuditView.Target
+			v := namedAuditView{ViewAuditEntry(e), namedTargetView{AuditTarget: e.AuditTarget}}
 			if id := v.Target.ID; id != nil {
 				if name, ok := names[*id]; ok {
 					v.Target.Name = &name
@@ -99,8 +75,8 @@ func (s *Server) listAudit(r *rest.Request) (rest.Reply, error) {
 func targetsOf(rows []storage.AuditEntry) []string {
 	var ids []string
 	for _, e := range rows {
-		if e.TargetID != nil {
-			ids = append(ids, *e.TargetID)
+		if e.AuditTarget.ID != nil {
+			ids = append(ids, *e.AuditTarget.ID)
 		}
 	}
 	return ids

@@ -62,7 +62,7 @@ func TestANumberIsConnectedInTheConsole(t *testing.T) {
 	storagetest.View(t, u.db, func(rx *storage.Rx) error {
 		all, _, err := rx.AuditEntries(u.tenant.Organization.ID, storage.AuditFilter{}, storage.First, 10)
 		for _, e := range all {
-			actions = append(actions, e.Action+" "+*e.TargetID)
+			actions = append(actions, e.Action+" "+*e.AuditTarget.ID)
 		}
 		return err
 	})
