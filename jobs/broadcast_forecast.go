@@ -32,9 +32,9 @@ type Forecast struct {
 
 // ForecastMessage is what one of the first recipients would get.
 type ForecastMessage struct {
-	PhoneNumber *string
-	Name        *string
-	Content     json.RawMessage // the template message as the provider would get it
+	PhoneNumber *string         `json:"to"`
+	Name        *string         `json:"name"`
+	Content     json.RawMessage `json:"template"` // the message as the provider would get it
 }
 
 // WillSend is how many recipients get a message.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -14,13 +13,13 @@ import (
 
 // forecastView is what a broadcast would do if it began now.
 type forecastView struct {
-	Object   string         `json:"object"`
-	Total    int64          `json:"total"`
-	WillSend int64          `json:"will_send"`
-	Skipped  []reasonView   `json:"skipped"`
-	Repeated int64          `json:"repeated"` // numbers that were given before
-	Capped   bool           `json:"capped"`   // there are more, which were not looked at
-	First    []forecastSend `json:"first"`
+	Object   string                 `json:"object"`
+	Total    int64                  `json:"total"`
+	WillSend int64                  `json:"will_send"`
+	Skipped  []reasonView           `json:"skipped"`
+	Repeated int64                  `json:"repeated"` // numbers that were given before
+	Capped   bool                   `json:"capped"`   // there are more, which were not looked at
+	First    []jobs.ForecastMessage `json:"first"`
 	// PausedReason says why it would be paused at once; null if it would not.
 	PausedReason *string `json:"paused_reason"`
 	// MessagesLeft is how many messages the plan still allows this month; null for no limit.
@@ -33,13 +32,6 @@ type forecastView struct {
 type reasonView struct {
 	Reason string `json:"reason"`
 	Count  int64  `json:"count"`
-}
-
-// forecastSend is the message of one of the first recipients.
-type forecastSend struct {
-	To       *string         `json:"to"`
-	Name     *string         `json:"name"`
-	Template json.RawMessage `json:"template"`
 }
 
 // ForecastBroadcast takes what makes a broadcast, and makes none. Only the console has it.
@@ -109,7 +101,7 @@ func viewForecast(f jobs.Forecast, left *int64) forecastView {
 		Skipped:      []reasonView{},
 		Repeated:     f.Repeated,
 		Capped:       f.IsPartial,
-		First:        []forecastSend{},
+		First:        f.First,
 		PausedReason: rest.OrNull(f.PausedReason),
 		MessagesLeft: left,
 	}
@@ -120,9 +112,5 @@ func viewForecast(f jobs.Forecast, left *int64) forecastView {
 	slices.SortFunc(v.Skipped, func(a, b reasonView) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
 	})
-
-	for _, m := range f.First {
-		v.First = append(v.First, forecastSend{To: m.PhoneNumber, Name: m.Name, Template: m.Content})
-	}
 	return v
 }

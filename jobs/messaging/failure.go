@@ -130,8 +130,8 @@ func ApplyAccountEffect(tx *storage.Tx, account int64, effect provider.Effect, w
 
 // Refusal is why an account may not send just now, or not to somebody.
 type Refusal struct {
-	Code errorcode.Code
-	Text string
+	Code errorcode.Code `json:"code"`
+	Text string         `json:"message"`
 }
 
 // RefusalOf says why an account may not send, or nil. It is asked when a message

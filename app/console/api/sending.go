@@ -5,6 +5,7 @@ import (
 
 	"confab/app/api"
 	"confab/app/api/rest"
+	"confab/jobs/errorcode"
 	"confab/jobs/messaging"
 	"confab/storage"
 )
@@ -12,14 +13,9 @@ import (
 // sendingView says whether anything can be sent from a number: the error that any send would
 // get now, or none; and which one a template would get to a contact, and one of marketing.
 type sendingView struct {
-	Refusal   *refusalView `json:"refusal"`
-	Template  *refusalView `json:"template"`
-	Marketing *refusalView `json:"marketing"`
-}
-
-type refusalView struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
+	Refusal   *messaging.Refusal `json:"refusal"`
+	Template  *messaging.Refusal `json:"template"`
+	Marketing *messaging.Refusal `json:"marketing"`
 }
 
 // getSending handles GET /console/api/:phone_number_id/sending, so that people know before they
@@ -36,21 +32,14 @@ func (s *Server) getSending(r *rest.Request) (rest.Reply, error) {
 			if err != nil {
 				return err
 			}
-			view.Template = refusalOf(messaging.RefusalFor(sender, to, false))
-			view.Marketing = refusalOf(messaging.RefusalFor(sender, to, true))
+			view.Template = messaging.RefusalFor(sender, to, false)
+			view.Marketing = messaging.RefusalFor(sender, to, true)
 		}
 		return api.CheckSender(r, sender, func() (int64, error) { return rx.StoredUsage(r.Org.ID, s.DB.Now()) })
 	})
 
 	if e, ok := errors.AsType[*rest.Error](err); ok {
-		view.Refusal, err = &refusalView{Code: e.Code.Name, Message: e.Message}, nil
+		view.Refusal, err = &messaging.Refusal{Code: errorcode.Code(e.Code.Name), Text: e.Message}, nil
 	}
 	return rest.OK(view), err
-}
-
-func refusalOf(why *messaging.Refusal) *refusalView {
-	if why == nil {
-		return nil
-	}
-	return &refusalView{Code: string(why.Code), Message: why.Text}
 }
