@@ -241,6 +241,13 @@ func (s *scanner) skipValue() {
 	}
 }
 
+// SkipValue is where the value ends that starts at a place in a valid JSON text.
+func SkipValue(doc []byte, at int) int {
+	s := scanner{doc: doc, pos: at}
+	s.skipValue()
+	return s.pos
+}
+
 // value moves past the next value and returns its position.
 func (s *scanner) value() span {
 	s.skipSpace()

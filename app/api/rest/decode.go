@@ -9,6 +9,8 @@ import (
 	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"confab/jobs/provider"
 )
 
 // Bounds of any list and any text of a body. Most fields have narrower rules of
@@ -227,37 +229,8 @@ func (f *BodyChecker) SkipSpace() {
 	}
 }
 
-// SkipValue moves past the current value. It does not recurse, because the client
-// chooses the depth.
-func (f *BodyChecker) SkipValue() {
-	for depth := 0; ; {
-		switch c := f.Text[f.At]; c {
-		case '"':
-			for f.At++; f.Text[f.At] != '"'; f.At++ {
-				if f.Text[f.At] == '\\' {
-					f.At++
-				}
-			}
-			f.At++
-		case '{', '[':
-			depth++
-			f.At++
-		case '}', ']':
-			depth--
-			f.At++
-		case ',', ':', ' ', '\t', '\r', '\n':
-			f.At++
-		default: // a number, true, false or null
-			for f.At < len(f.Text) && strings.IndexByte(",]}: \t\r\n", f.Text[f.At]) < 0 {
-				f.At++
-			}
-		}
-
-		if depth == 0 {
-			return
-		}
-	}
-}
+// SkipValue moves past the current value.
+func (f *BodyChecker) SkipValue() { f.At = provider.SkipValue(f.Text, f.At) }
 
 func HasUnmarshaler(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
