@@ -117,7 +117,7 @@ func applyParked(tx *storage.Tx, a storage.Account, m *storage.Message, payload 
 		return parked.Change.Apply(tx, a, m)
 	}
 
-	status, ok := parseStatus(payload)
+	status, ok := ReadStatus(payload)
 	if !ok || m.Direction != storage.Outbound {
 		return nil // unreadable ones do not happen: they were read before they were parked
 	}
@@ -129,8 +129,8 @@ func applyParked(tx *storage.Tx, a storage.Account, m *storage.Message, payload 
 	return ApplyStatus(tx, a, m, status, payload)
 }
 
-// parseStatus reads the one status of a reduced envelope, which is in our words.
-func parseStatus(envelope []byte) (provider.Status, bool) {
+// ReadStatus reads the one status of a reduced envelope, which is in our words.
+func ReadStatus(envelope []byte) (provider.Status, bool) {
 	var callback struct {
 		Entry [1]struct {
 			Changes [1]struct {

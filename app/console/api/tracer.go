@@ -9,6 +9,7 @@ import (
 	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/event"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -178,7 +179,7 @@ func (t *tracer) addCause(e storage.EventItem) {
 			Try: t.tries, MessageID: t.message.ProviderID,
 		}}, "")
 	case e.Type == event.TypeMessageStatus:
-		report := readStatus(e.Payload)
+		report, _ := messaging.ReadStatus(e.Payload) // the payload is shown too, if it cannot be read
 		change := t.move(report.Status)
 		change.ProviderAt, change.Error = storage.At(time.Unix(int64(report.Timestamp), 0)), failureOf(report)
 
@@ -239,27 +240,6 @@ func (t *tracer) addDelivery(d storage.TracedDelivery) error {
 		t.add(entry, storage.OrEmpty(a.ResponseBodySnippet))
 	}
 	return nil
-}
-
-// readStatus reads the payload of message.status, which has one status in it. One that cannot be
-// read is empty: the payload itself is shown beside it.
-func readStatus(payload []byte) (status provider.Status) {
-	var envelope struct {
-		Entry []struct {
-			Changes []struct {
-				Value provider.Value `json:"value"`
-			} `json:"changes"`
-		} `json:"entry"`
-	}
-	_ = json.Unmarshal(payload, &envelope)
-	for _, entry := range envelope.Entry {
-		for _, change := range entry.Changes {
-			for _, raw := range change.Value.Statuses {
-				status, _ = provider.Read[provider.Status](raw)
-			}
-		}
-	}
-	return status
 }
 
 // failureOf is why a message failed, as the provider says.
