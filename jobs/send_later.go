@@ -9,6 +9,7 @@ import (
 	"confab/jobs/errorcode"
 	"confab/jobs/event"
 	"confab/jobs/messaging"
+	"confab/jobs/provider"
 	"confab/jobs/queue"
 	"confab/storage"
 )
@@ -107,8 +108,7 @@ func refusalWhenDue(tx *storage.Tx, sender storage.Sender, m storage.Message) (*
 	return refusalForContact(tx, sender, m)
 }
 
-// refusalForContact says why a template message may not go to its contact, or nil. The language of a
-// template is a text, or an object with a code.
+// refusalForContact says why a template message may not go to its contact, or nil.
 func refusalForContact(tx *storage.Tx, sender storage.Sender, m storage.Message) (*messaging.Refusal, error) {
 	if m.Type != "template" {
 		return nil, nil
@@ -118,19 +118,8 @@ func refusalForContact(tx *storage.Tx, sender storage.Sender, m storage.Message)
 	if err != nil {
 		return nil, storage.IgnoreNotFound(err)
 	}
-	var named struct {
-		Name     string `json:"name"`
-		Language any    `json:"language"`
-	}
-	if err := json.Unmarshal(m.Content, &named); err != nil {
-		return nil, err
-	}
-	if object, ok := named.Language.(map[string]any); ok {
-		named.Language = object["code"]
-	}
-
-	language, _ := named.Language.(string)
-	marketing, err := isMarketing(&tx.Rx, m.AccountID, named.Name, language)
+	name, language := provider.NamedTemplate(json.RawMessage(m.Content))
+	marketing, err := isMarketing(&tx.Rx, m.AccountID, name, language)
 	return messaging.RefusalFor(sender, contact, marketing), err
 }
 

@@ -54,6 +54,17 @@ func GetMember(object json.RawMessage, key string) json.RawMessage {
 	return found
 }
 
+// NamedTemplate is the template that the content of a message names, whatever else it holds. Its
+// language is a text, or an object with a code; what cannot be read is empty.
+func NamedTemplate(content json.RawMessage) (name, language string) {
+	_ = json.Unmarshal(GetMember(content, "name"), &name)
+	given := GetMember(content, "language")
+	if json.Unmarshal(given, &language) != nil {
+		_ = json.Unmarshal(GetMember(given, "code"), &language)
+	}
+	return name, language
+}
+
 // Attachment is the content of an image, video, audio, document or sticker.
 type Attachment struct {
 	ID       ID     `json:"id"`

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"confab/app/api/rest"
+	"confab/jobs/provider"
 	"confab/storage"
 )
 
@@ -36,26 +37,11 @@ func Passed(kind string, raw json.RawMessage) OutgoingMessage {
 		}
 	}
 	if kind == "template" && out.Template == nil {
-		out.Template = namedTemplate(raw)
+		name, language := provider.NamedTemplate(raw)
+		out.Template = &templateRef{Name: name, Language: language}
 	}
 	return out
 }
 
 // passedTypes can be sent to the provider, and are known here from being received.
 var passedTypes = []string{"location", "contacts", "sticker"}
-
-// namedTemplate is the template that a content names, whatever else it holds.
-func namedTemplate(raw json.RawMessage) *templateRef {
-	var named struct {
-		Name     string          `json:"name"`
-		Language json.RawMessage `json:"language"`
-	}
-	var language struct {
-		Code string `json:"code"`
-	}
-	_ = json.Unmarshal(raw, &named) // what cannot be read is no template that we know
-	if json.Unmarshal(named.Language, &language.Code) != nil {
-		_ = json.Unmarshal(named.Language, &language)
-	}
-	return &templateRef{Name: named.Name, Language: language.Code}
-}
