@@ -3,7 +3,6 @@ package callback
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"confab/jobs"
 	"confab/jobs/provider"
@@ -46,9 +45,9 @@ func affectedAccounts(tx *storage.Tx, waba, phone string) ([]storage.Account, er
 		return all, err
 	}
 
-	wanted := digitsOnly(phone)
+	wanted := provider.Digits(phone)
 	exact := slices.ContainsFunc(all, func(a storage.Account) bool {
-		return a.PhoneNumber != nil && digitsOnly(*a.PhoneNumber) == wanted
+		return a.PhoneNumber != nil && provider.Digits(*a.PhoneNumber) == wanted
 	})
 
 	return slices.DeleteFunc(all, func(a storage.Account) bool {
@@ -56,7 +55,7 @@ func affectedAccounts(tx *storage.Tx, waba, phone string) ([]storage.Account, er
 		case a.PhoneNumber == nil:
 			return len(all) > 1 // if it is the only one, it must be meant
 		case exact:
-			return digitsOnly(*a.PhoneNumber) != wanted
+			return provider.Digits(*a.PhoneNumber) != wanted
 		}
 		return lastDigits(*a.PhoneNumber) != lastDigits(phone)
 	}), nil
@@ -67,18 +66,8 @@ func affectedAccounts(tx *storage.Tx, waba, phone string) ([]storage.Account, er
 // such as Brazil and Mexico.
 func lastDigits(phone string) string {
 	const count = 8
-	s := digitsOnly(phone)
+	s := provider.Digits(phone)
 	return s[max(0, len(s)-count):]
-}
-
-// digitsOnly removes everything but the digits from a phone number.
-func digitsOnly(phone string) string {
-	return strings.Map(func(r rune) rune {
-		if '0' <= r && r <= '9' {
-			return r
-		}
-		return -1
-	}, phone)
 }
 
 // accountChangeFor returns what an update does to accounts, or nil if nothing.

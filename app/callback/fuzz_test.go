@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"confab/jobs/messaging"
+	"confab/jobs/provider"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -135,10 +136,10 @@ func FuzzPerson(f *testing.F) {
 		if number, _ := strings.CutPrefix(phone, "+"); p.Phone != "" && p.Phone != "+"+number || p.BSUID != "" && p.BSUID != id || p.Parent != "" && p.Parent != parent {
 			t.Fatalf("%q, %q and %q became %+v", phone, id, parent, p)
 		}
-		if length := len(p.Phone); p.Phone != "" && (length < 8 || length > 16 || digitsOnly(p.Phone) != p.Phone[1:]) {
+		if length := len(p.Phone); p.Phone != "" && (length < 8 || length > 16 || provider.Digits(p.Phone) != p.Phone[1:]) {
 			t.Fatalf("%q is no number", p.Phone)
 		}
-		if end := lastDigits(phone); len(end) > 8 || !strings.HasSuffix(digitsOnly(phone), end) {
+		if end := lastDigits(phone); len(end) > 8 || !strings.HasSuffix(provider.Digits(phone), end) {
 			t.Fatalf("%q ends in %q", phone, end)
 		}
 	})

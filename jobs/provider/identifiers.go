@@ -25,6 +25,16 @@ func ParsePhone(number string) (e164 string, ok bool) {
 	return "+" + digits, phoneDigits.MatchString(digits)
 }
 
+// Digits removes everything but the digits from a phone number.
+func Digits(number string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return r
+		}
+		return -1
+	}, number)
+}
+
 // separators are what people write between the digits of a phone number.
 var separators = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "-", "", "\u2011", "", ".", "", "(", "", ")", "")
 

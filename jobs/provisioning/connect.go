@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"confab/jobs/provider"
 	"confab/storage"
@@ -143,14 +142,7 @@ func applyNumber(a *storage.AccountDetail, n provider.Number) {
 
 // phoneOf is a number in E.164, or nil if its displayed form is not such a number.
 func phoneOf(n provider.Number) *string {
-	digits := strings.Map(func(r rune) rune {
-		if '0' <= r && r <= '9' {
-			return r
-		}
-		return -1
-	}, n.DisplayPhoneNumber)
-
-	phone, ok := provider.ParsePhone(digits)
+	phone, ok := provider.ParsePhone(provider.Digits(n.DisplayPhoneNumber))
 	if !ok {
 		return nil
 	}
