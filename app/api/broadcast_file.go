@@ -133,7 +133,7 @@ func recipientOf(header, cells []string, number int, names []string) (r storage.
 	phone, ok := provider.ParseWrittenPhone(written)
 	if !ok {
 		r.Skip(storage.SkippedPhoneNumber)
-		r.PhoneNumber = rest.OrNull(messaging.Truncate(written, maxShownNumber))
+		r.PhoneNumber = storage.OrNil(messaging.Truncate(written, maxShownNumber))
 		return r
 	}
 

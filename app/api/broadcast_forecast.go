@@ -102,7 +102,7 @@ func viewForecast(f jobs.Forecast, left *int64) forecastView {
 		Repeated:     f.Repeated,
 		Capped:       f.IsPartial,
 		First:        f.First,
-		PausedReason: rest.OrNull(f.PausedReason),
+		PausedReason: storage.OrNil(f.PausedReason),
 		MessagesLeft: left,
 	}
 

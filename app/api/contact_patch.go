@@ -30,7 +30,7 @@ func (c *contactChanges) Validate() error {
 	return cmp.Or(
 		rest.Optional("name", c.Name.OrNil(), maxContactName),
 		rest.Optional("username", c.Username.OrNil(), maxContactUsername),
-		rest.CheckEmail(rest.OrNull(c.Email.Value)), // an empty one clears it, as null does
+		rest.CheckEmail(storage.OrNil(c.Email.Value)), // an empty one clears it, as null does
 		c.OptedIn.NotNull("opted_in"),
 		rest.CheckMetadata(c.Metadata.OrNil()),
 	)
@@ -44,7 +44,7 @@ func (c *contactChanges) apply(to *storage.Contact) {
 	}
 	c.Username.ApplyOrNil(&to.Username)
 	if c.Email.Set {
-		to.Email = rest.OrNull(c.Email.Value)
+		to.Email = storage.OrNil(c.Email.Value)
 	}
 	if c.Metadata.Set {
 		to.Metadata = rest.Compact(c.Metadata.Value) // nil for null

@@ -170,7 +170,7 @@ func (c *conversationReport) span(at storage.Time) string {
 func (c *conversationReport) view(head reportView) conversationsView {
 	v := conversationsView{reportView: head, Groups: []spellGroupView{}}
 	for name, sum := range c.sums {
-		v.Groups = append(v.Groups, spellGroupView{rest.OrNull(name), sum.view()})
+		v.Groups = append(v.Groups, spellGroupView{storage.OrNil(name), sum.view()})
 	}
 	v.Totals = c.total.view()
 	slices.SortFunc(v.Groups, func(a, b spellGroupView) int {

@@ -68,14 +68,6 @@ func OrEmpty[T any](all []T) []T {
 	return all
 }
 
-// OrNull turns "" into nil, which JSON writes as null.
-func OrNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
 // Render encodes the body, unless that was done before.
 func (rep *Reply) Render(requestID string) error {
 	switch {

@@ -25,7 +25,7 @@ type pushView struct {
 }
 
 func (s *Server) viewPush(key string) (rest.Reply, error) {
-	v := pushView{Object: "push", Problem: rest.OrNull(s.pushProblem())}
+	v := pushView{Object: "push", Problem: storage.OrNil(s.pushProblem())}
 	if key == "" || v.Problem != nil {
 		return rest.OK(v), nil
 	}

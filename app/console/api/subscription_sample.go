@@ -132,7 +132,7 @@ func (s *Server) getDeliveryRequest(r *rest.Request) (rest.Reply, error) {
 	}
 
 	view := viewWebhookRequest(d, out, to, r.Now)
-	view.ReplayedAs = rest.OrNull(replay)
+	view.ReplayedAs = storage.OrNil(replay)
 	return rest.OK(view), nil
 }
 
