@@ -139,9 +139,18 @@ func (w *Workers) attempt(ctx context.Context, job storage.Job, p storage.Outgoi
 	end := w.attempts.Begin(job.Lane)
 	defer func() { end(succeeded) }() // also after a panic
 
-	out := w.Webhooks.Client.Deliver(ctx, webhook.Delivery{
+	out := w.Webhooks.Client.Deliver(ctx, WebhookOf(p, to, p.Attempts+1, to.Secrets(w.DB.Now())))
+
+	succeeded = out.Succeeded()
+	out.At = out.At.Add(w.Clock.Offset())
+	return out
+}
+
+// WebhookOf is what an endpoint gets in an attempt of a delivery, signed with some secrets.
+func WebhookOf(p storage.OutgoingDelivery, to *storage.Endpoint, attempt int, secrets []string) webhook.Delivery {
+	return webhook.Delivery{
 		ID:      p.Delivery,
-		Attempt: p.Attempts + 1,
+		Attempt: attempt,
 		Event:   p.Event,
 		EventID: p.EventID,
 		Type:    p.Type,
@@ -149,13 +158,9 @@ func (w *Workers) attempt(ctx context.Context, job storage.Job, p storage.Outgoi
 		Body:    p.Payload,
 		URL:     to.URL,
 		Headers: to.Headers,
-		Secrets: to.Secrets(w.DB.Now()),
+		Secrets: secrets,
 		Native:  to.Format == storage.FormatProvider,
-	})
-
-	succeeded = out.Succeeded()
-	out.At = out.At.Add(w.Clock.Offset())
-	return out
+	}
 }
 
 func attemptOf(p storage.OutgoingDelivery, out webhook.Outcome) storage.Attempt {

@@ -9,8 +9,8 @@ import (
 
 	"confab/app/api"
 	"confab/app/api/rest"
+	"confab/jobs"
 	"confab/jobs/event"
-	"confab/jobs/webhook"
 	"confab/storage"
 )
 
@@ -144,18 +144,7 @@ func viewWebhookRequest(d storage.Delivery, out storage.OutgoingDelivery, to *st
 		at, secrets = storage.Now(), to.Secrets(now)
 	}
 
-	signed := webhook.Delivery{
-		ID:      d.ID,
-		Attempt: max(d.AttemptCount, 1),
-		Event:   d.Event,
-		EventID: d.EventID,
-		Type:    d.EventType,
-		Source:  out.Source,
-		Body:    out.Payload,
-		Headers: to.Headers,
-		Secrets: secrets,
-		Native:  to.Format == storage.FormatProvider,
-	}
+	signed := jobs.WebhookOf(out, to, max(d.AttemptCount, 1), secrets)
 	view := webhookRequestView{
 		Object:   "webhook_request",
 		URL:      to.URL.String(),
