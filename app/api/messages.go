@@ -248,24 +248,18 @@ func ensureConversation(tx *storage.Tx, to *storage.Recipient, out content.Outgo
 
 func newMessage(sender storage.Sender, to storage.Recipient, out content.OutgoingMessage) storage.Message {
 	m := storage.Message{
-		AccountID:          sender.ID,
-		ConversationID:     *to.ConversationID,
-		ContactID:          to.ID,
-		Direction:          storage.Outbound,
-		Type:               out.Type,
-		Status:             storage.MessageQueued,
-		Source:             cmp.Or(out.Source, storage.SourceAPI),
-		Content:            storage.JSON(out.Content),
-		Body:               out.Body,
-		ContactPhone:       to.PhoneNumber,
-		ContactBSUID:       to.BSUID,
-		ContactParentBSUID: to.ParentBSUID,
-		ContactUsername:    to.Username,
-		ContactName:        to.Name,
-		AccountPhone:       sender.PhoneNumber,
-		AccountNumberID:    sender.PhoneNumberID,
-		ScheduledAt:        out.ScheduledAt,
+		AccountID:       sender.ID,
+		Direction:       storage.Outbound,
+		Type:            out.Type,
+		Status:          storage.MessageQueued,
+		Source:          cmp.Or(out.Source, storage.SourceAPI),
+		Content:         storage.JSON(out.Content),
+		Body:            out.Body,
+		AccountPhone:    sender.PhoneNumber,
+		AccountNumberID: sender.PhoneNumberID,
+		ScheduledAt:     out.ScheduledAt,
 	}
+	m.SetThread(storage.Thread{Contact: to.Contact, ConversationID: *to.ConversationID})
 
 	if out.Recipient != "" {
 		m.Recipient = &out.Recipient
