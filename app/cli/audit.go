@@ -55,7 +55,8 @@ func (e *env) audit() *cobra.Command {
 			v := consoleapi.ViewAuditEntry(a)
 			who := strings.TrimSpace(v.Actor.Type + " " + storage.OrEmpty(v.Actor.Name))
 			return []string{
-				v.CreatedAt.String(), who, v.Action, storage.OrEmpty(v.AuditTarget.ID), storage.OrEmpty(v.IP), storage.OrEmpty(v.OrganizationID),
+				v.CreatedAt.String(), who, v.Action, storage.OrEmpty(v.AuditTarget.ID),
+				storage.OrEmpty(v.IP), storage.OrEmpty(v.OrganizationID),
 			}
 		},
 		view: func(a storage.AuditEntry) any { return consoleapi.ViewAuditEntry(a) },
