@@ -58,6 +58,8 @@ func TestDocsAreServedLockedDown(t *testing.T) {
 	is.True(strings.HasPrefix(res.Header.Get("Content-Security-Policy"), "default-src 'none'; style-src 'self'; script-src 'self';"))
 	is.True(!strings.Contains(res.Header.Get("Content-Security-Policy"), "unsafe"))
 	is.True(strings.Contains(page, "https://chat.example.com/v1/106540352242922/messages"))
+	// The id in the address of each example is there, so that it can be pasted and changed.
+	is.Equal(regexp.MustCompile(`https://chat\.example\.com/v1/([^ <&"']*/)?(/[^ <&"']*|[&"'<])`).FindAllString(page, -1), nil)
 	is.True(!regexp.MustCompile(`(?i)<[^>]+ (style|on\w+)=|<style|<script>`).MatchString(page)) // what the policy forbids
 
 	etag := res.Header.Get("Etag")
