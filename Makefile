@@ -59,11 +59,15 @@ test: ## Run every test
 race: ## Run the tests under the race detector (needs a C compiler; slow)
 	CGO_ENABLED=1 go test -race -timeout 30m ./...
 
+# Each run asks the registry for staticcheck, also when it is here. A registry that refuses for a
+# moment is asked once more.
+STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
 lint: ## gofmt, vet, staticcheck, and the types of the console's modules
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
 	go vet $(TOOLS) ./...
 	go vet $(TOOLS) -tags trial ./storage ./jobs
-	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+	$(STATICCHECK) || { sleep 10; $(STATICCHECK); }
 	@if GOBIN=$(CURDIR)/bin/tools go install $(TSGO) 2>/dev/null; then bin/tools/tsgo -p app/console/tsconfig.json; \
 	else echo "the TypeScript compiler cannot be had here: the types of the console's modules are not checked"; fi
 
