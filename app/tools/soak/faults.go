@@ -178,9 +178,9 @@ func (t *trial) restart(context.Context, time.Duration) {
 }
 
 // mountDisk mounts a file system of its own that is large enough for a trial and can be filled up, or
-// returns "" if that is not permitted.
+// returns "" if that is not permitted. A replica keeps some minutes of changes in it.
 func mountDisk(path string, length time.Duration) string {
-	size := fmt.Sprintf("size=%dm", 512+256*int(length/time.Minute))
+	size := fmt.Sprintf("size=%dm", 2048+256*int(length/time.Minute))
 	rig.Check(os.MkdirAll(path, 0o700))
 	if exec.Command("mount", "-t", "tmpfs", "-o", size, "tmpfs", path).Run() != nil {
 		return ""
