@@ -231,7 +231,7 @@ func TestAReportOverMoreThanAMillionIsRefused(t *testing.T) {
 }
 
 // A million spells are counted within a second, and one more is refused. It is run by hand:
-// CONFAB_MILLION=1 go test ./app/api -run AMillion -v
+// CONFAB_MILLION=1 GOGC=400 go test ./app/api -run AMillion -v
 func TestAMillionSpellsAreCountedInASecond(t *testing.T) {
 	if os.Getenv("CONFAB_MILLION") == "" {
 		t.Skip("it fills a table with a million rows")
@@ -244,6 +244,8 @@ func TestAMillionSpellsAreCountedInASecond(t *testing.T) {
 		SELECT ?, o, random(), 'cnv_01ARZ3NDEKTSV4RRFFQ' || (1000000 + i % 100000), o, o + abs(random()) % 3600000, '01ARZ3NDEKTSV4RRFFQ0000000' || (i % 9),
 			o + abs(random()) % 36000000, '01ARZ3NDEKTSV4RRFFQ0000000' || (i % 9), '01ARZ3NDEKTSV4RRFFQ0000000' || (i % 9), 'lbl_01ARZ3NDEKTSV4RRFFQ000000' || (i % 5), 5, 6
 		FROM x`, account)
+	storagetest.Exec(t, f.dir, `PRAGMA wal_checkpoint(TRUNCATE)`) // a log of that length is none that a server has
+	f.call("GET", "/labels", "")                                  // the first answer of all is held against openapi.json, which is compiled for it
 	for _, by := range []string{"none", "day", "hour", "user", "label", "number"} {
 		began := processorTime(t) // others may use the machine
 		got := f.call("GET", "/reports/conversations?from=2026-01-01&to=2026-12-31&group_by="+by, "")
