@@ -157,8 +157,8 @@ func (k SpellKey) columns() (over, lasting string) {
 	return "", ""
 }
 
-// spellsAtOnce is how many spells of each sort are read in one step, which takes some 10 ms.
-const spellsAtOnce = 20_000
+// spellsAtOnce is how many spells of each sort are read in one step, which takes some 3 ms.
+const spellsAtOnce = 5_000
 
 // EachSpell calls fn with the figures of all spells of an account that were opened at a time or later
 // and before another, in no order. Each is there once, also when it ends meanwhile: a step reads those
@@ -246,13 +246,14 @@ func lastOpening(text string) (at Time) {
 
 // readNumber reads a number and what ends it, and returns the rest; it is -1 without digits.
 func readNumber(text string, n *int64) (rest string) {
-	*n = -1
+	read := int64(-1)
 	for i := range len(text) {
 		c := text[i]
 		if c == ',' || c == ';' {
+			*n = read
 			return text[i+1:]
 		}
-		*n = 10*max(*n, 0) + int64(c-'0')
+		read = 10*max(read, 0) + int64(c-'0')
 	}
 	return ""
 }
