@@ -1,9 +1,6 @@
 package storage
 
-import (
-	"math"
-	"strings"
-)
+import "strings"
 
 // A spell is a conversation's time from its opening to its resolution; reports count spells. The one
 // that lasts is in the row of its conversation, which every message changes anyway: so it
@@ -173,40 +170,27 @@ func (rx *Rx) EachSpell(account int64, from, before Time, by SpellKey, fn func(S
 func (rx *Rx) eachSpell(account int64, from, before Time, by SpellKey, atOnce int, fn func(SpellFigures) error) error {
 	over, lasting := by.columns()
 	queries := []string{`
-		SELECT coalesce(group_concat(figures, ''), '') FROM (
-			SELECT ` + over + `figures AS figures FROM spells
-			WHERE account_id = ?1 AND opened_at BETWEEN ?2 AND ?3
-			ORDER BY opened_at
-			LIMIT ?4)`, `
-		SELECT coalesce(group_concat(figures, ''), '') FROM (
-			SELECT ` + lasting + spellFigures + ` AS figures FROM conversations v INDEXED BY conversations_by_opening
-			WHERE v.account_id = ?1 AND v.spell_opened_at > 0 AND v.spell_opened_at BETWEEN ?2 AND ?3
-			ORDER BY v.spell_opened_at
-			LIMIT ?4)`}
+		SELECT coalesce(group_concat(` + over + `figures, ''), '') FROM spells
+		WHERE account_id = ?1 AND opened_at BETWEEN ?2 AND ?3`, `
+		SELECT coalesce(group_concat(` + lasting + spellFigures + `, ''), '') FROM conversations v INDEXED BY conversations_by_opening
+		WHERE v.account_id = ?1 AND v.spell_opened_at > 0 AND v.spell_opened_at BETWEEN ?2 AND ?3`}
 
-	for limit := atOnce; from < before; {
-		var texts [2]string
-		last := before - 1
-		for i, query := range queries {
-			text, err := value[string](rx, query, account, from, last, limit)
+	for from < before {
+		last, err := rx.lastOfSpells(account, from, before, atOnce)
+		if err != nil {
+			return err
+		}
+		for _, query := range queries {
+			text, err := value[string](rx, query, account, from, last)
 			if err != nil {
 				return err
 			}
-			if texts[i] = text; strings.Count(text, ";") == limit {
-				last = lastOpening(text) - 1 // there may be more of that instant
-			}
-		}
-		if last < from {
-			limit *= 2 // so many were opened at one instant
-			continue
-		}
-
-		for _, text := range texts {
-			if err := readFigures(text, last, fn); err != nil {
+			if err := readFigures(text, fn); err != nil {
 				return err
 			}
 		}
-		if from, limit = last+1, atOnce; from < before {
+
+		if from = last + 1; from < before {
 			if err := rx.Pause(); err != nil {
 				return err
 			}
@@ -219,8 +203,8 @@ func (rx *Rx) eachSpell(account int64, from, before Time, by SpellKey, atOnce in
 const spellFigures = `',' || v.spell_opened_at || ','
 	|| iif(v.spell_replied_at > 0, v.spell_replied_at - v.spell_inbound_at, '') || ',,' || v.spell_in || ',' || v.spell_out || ';'`
 
-// readFigures takes the figures of many spells apart, and calls fn with those that were opened by a time.
-func readFigures(text string, last Time, fn func(SpellFigures) error) error {
+// readFigures takes the figures of many spells apart, and calls fn with each.
+func readFigures(text string, fn func(SpellFigures) error) error {
 	for text != "" {
 		var s SpellFigures
 		s.Key, text, _ = strings.Cut(text, ",")
@@ -228,20 +212,12 @@ func readFigures(text string, last Time, fn func(SpellFigures) error) error {
 		for _, field := range []*int64{&opened, &s.Reply, &s.Resolution, &s.In, &s.Out} {
 			text = readNumber(text, field)
 		}
-		if s.OpenedAt = Time(opened); s.OpenedAt > last {
-			return nil // these are in the order of their times
-		}
+		s.OpenedAt = Time(opened)
 		if err := fn(s); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func lastOpening(text string) (at Time) {
-	last := text[strings.LastIndexByte(text[:len(text)-1], ';')+1:]
-	_ = readFigures(last, math.MaxInt64, func(s SpellFigures) error { at = s.OpenedAt; return nil })
-	return at
 }
 
 // readNumber reads a number and what ends it, and returns the rest; it is -1 without digits.
