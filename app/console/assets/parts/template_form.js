@@ -3,6 +3,8 @@ import { el, signal } from "../dom.js";
 import { isCode, kindOf, mediaNames, partOf, samplesOf, variablesOf } from "./template_preview.js";
 import { templateForm as text } from "texts/parts.js";
 
+let fields = 0; // that there were so far
+
 /**
  * templateForm builds the fields of a template. components gives what they hold, filled
  * reports whether all are, lacks says so at those that are not, and refuse shows an error of
@@ -31,6 +33,7 @@ export function templateForm(template, upload, filled = []) {
   function field(label, placeholder, make, first = "", type = "text") {
     const value = signal(String(first));
     const wrong = signal("");
+    const reason = "template-wrong-" + ++fields;
     const control = el("input", {
       type,
       placeholder,
@@ -39,13 +42,16 @@ export function templateForm(template, upload, filled = []) {
       autocomplete: "off",
       maxlength: 2000,
       "aria-invalid": () => (wrong() ? "true" : null),
+      "aria-describedby": () => (wrong() ? reason : null),
       oninput: (/** @type {any} */ event) => {
         wrong.set("");
         value.set(event.target.value);
       },
     });
     inputs.push({ value: () => value().trim(), wrong, control });
-    body.append(el("label.field", null, el("span.label", null, label), control, () => wrong() && el("span.wrong", { role: "alert" }, wrong())));
+    body.append(el("div", null,
+      el("label.field", null, el("span.label", null, label), control),
+      () => wrong() && el("p.wrong", { id: reason, role: "alert" }, wrong())));
     return () => {
       const made = make(value().trim());
       owners.set(made, wrong);
