@@ -166,7 +166,7 @@ func aSetupLinkLeadsElsewhereAfterwards(c *colleague) {
 	c.goTo("customers/"+id, "Bakery East")
 	c.edit("active", "Edit")
 	c.Find("dialog", "Edit link")
-	c.is.Equal(c.Find("textbox", "Redirect to").Value, "https://example.com/old")
+	c.is.Equal(c.Describe("textbox", "Redirect to").Value, "https://example.com/old")
 	c.Fill("textbox", "Redirect to", "nowhere")
 	c.confirm("Save")
 	c.WaitFor(`document.querySelector("dialog input[name=success_redirect_url]").ariaInvalid === "true"`)

@@ -110,7 +110,7 @@ func (c *desk) makesALabelWhereItIsNeeded() {
 	c.Fill("textbox", "Name", "VIP")
 	c.Click("button", "Create label")
 	c.Find("button", "Remove label VIP")
-	c.is.Equal(c.Find("checkbox", "VIP").Properties["checked"], "true")
+	c.is.Equal(c.Describe("checkbox", "VIP").Properties["checked"], "true")
 	s.becomesTrue(func() bool { return len(s.conversation(number, conversation)["labels"].([]any)) == 1 })
 }
 

@@ -102,7 +102,7 @@ func (c *desk) losesADeletedLabel() {
 	s.exchange("DELETE", s.app.URL()+"/v1/labels/"+vip, "")
 	c.Gone("button", "Remove label Regular")
 	c.showsRows("Cleo", "Bo Berg")
-	c.is.Equal(c.Find("combobox", "Filter by label").Value, "Any label")
+	c.is.Equal(c.Describe("combobox", "Filter by label").Value, "Any label")
 	c.is.Equal(c.at(), "inbox/"+conversation)
 }
 

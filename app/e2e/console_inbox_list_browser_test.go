@@ -14,7 +14,7 @@ import (
 func (c *colleague) count(tab, count string) {
 	c.t.Helper()
 	c.WaitFor(fmt.Sprintf(`document.getElementById("count-%s").textContent === %q`, strings.ToLower(tab), count))
-	c.is.Equal(c.Find("tab", tab).Description, count)
+	c.is.Equal(c.Describe("tab", tab).Description, count)
 }
 
 // An inbox is empty, then its list is narrowed, in one window.
@@ -86,7 +86,7 @@ func (c *colleague) narrowsByTabs(number, ana string) (vip string) {
 		c.count(tab, count)
 	}
 	c.WaitFor(`document.title === "(2) Ana Ruiz · confab"`)
-	c.is.Equal(c.Find("link", "Inbox").Description, "2 unread")
+	c.is.Equal(c.Describe("link", "Inbox").Description, "2 unread")
 
 	// A row says what was said last, how far it came, when, whose it is, and how long there is to answer.
 	c.Focus("textbox", "Message")

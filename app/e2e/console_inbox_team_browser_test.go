@@ -25,7 +25,7 @@ func (p *pair) leaveNotes() {
 	mira.count("Waiting", "2")
 	mira.Click("tab", "Waiting")
 	mira.showsRows("Gil Ortega", "Bo Chen") // who waits longest is first
-	mira.is.Equal(mira.Find("combobox", "Sort").Value, "Waiting longest")
+	mira.is.Equal(mira.Describe("combobox", "Sort").Value, "Waiting longest")
 	mira.openConversation("Gil Ortega")
 
 	// A note is written in a field of its own, which cannot send, and @ names a colleague.

@@ -33,7 +33,7 @@ func (c *desk) sendsOnlyTemplatesToAClosedWindow() {
 	c.Click("button", "Choose a template")
 	c.Click("button", "order_update")
 	c.Click("button", "Send template")
-	c.is.Equal(c.Find("textbox", "{{1}}").Properties["invalid"], "true") // what cannot be sent is not sent
+	c.is.Equal(c.Describe("textbox", "{{1}}").Properties["invalid"], "true") // what cannot be sent is not sent
 	c.Fill("textbox", "{{1}}", "Cleo")
 	c.Fill("textbox", "{{2}}", "A-7")
 	c.WaitFor(`document.querySelector("[aria-label=Preview]").textContent.includes("Hi Cleo, your order A-7 is on its way.")`)

@@ -79,7 +79,7 @@ func aLeakedKeyIsReplaced(c *colleague, number string) {
 	c.heading("Log")
 	c.row("GET", "/v1/"+number+"/contacts", "200", "old shop")
 	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
-	c.is.Equal(c.Find("combobox", "Key").Value, "old shop")
+	c.is.Equal(c.Describe("combobox", "Key").Value, "old shop")
 	c.shoot("log-of-key")
 
 	c.goTo("settings/keys", "API keys")
@@ -120,9 +120,7 @@ func whoIsSignedOutComesBack(c *colleague) {
 		return err
 	})
 	c.Find("heading", "Sign in") // the page is notified, and leaves by itself
-	c.Fill("textbox", "Email", "admin@example.com")
-	c.Fill("textbox", "Password", goodPassword)
-	c.Click("button", "Sign in")
+	c.signIn("admin@example.com")
 	c.heading("API keys")
 	c.calm("status of 401")
 }

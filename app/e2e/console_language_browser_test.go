@@ -83,9 +83,10 @@ func TestScreensFitInOtherLanguages(t *testing.T) {
 		label, save = spoken.label, spoken.save
 
 		for _, path := range paths {
-			c.Visit(s.app.URL() + "/console/" + path)
-			c.WaitFor(`document.querySelector("h1") && document.querySelector("main").ariaBusy !== "true"`)
+			c.openAddress(path)
+			c.WaitFor(fmt.Sprintf(`location.href.endsWith(%q) && document.querySelector("h1") && document.querySelector("main").ariaBusy !== "true"`, path))
 			eval[any](c.window, isAtRest)
+			c.namesAgree()
 			c.shoot("language-" + spoken.tag + "-" + strings.NewReplacer("/", "-", "?tab=", "-").Replace(path))
 			for _, width := range []int64{390, 1280} {
 				c.Do(chromedp.EmulateViewport(width, 800))

@@ -226,8 +226,6 @@ func (c *colleague) isSignedOutAndBack(email string) {
 	c.Find("button", "Sign in")
 	c.is.Equal(c.at(), "sign-in?next=settings%2Fprofile%3Ffrom%3Dhere")
 	storagetest.Update(c.t, s.app.DB, func(tx *storage.Tx) error { return tx.EnableUser(u.ID) })
-	c.Fill("textbox", "Email", email)
-	c.Fill("textbox", "Password", goodPassword)
-	c.Click("button", "Sign in")
+	c.signIn(email)
 	c.heading("Profile")
 }

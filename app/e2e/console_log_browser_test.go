@@ -114,7 +114,7 @@ func tabsHaveAddresses(c *colleague) {
 	for _, tab := range []struct{ name, path string }{{"Jobs", "log/jobs"}, {"Audit", "log/audit"}, {"Calls", "log"}} {
 		c.Click("tab", tab.name)
 		c.is.Equal(c.at(), tab.path)
-		c.is.Equal(c.Find("tab", tab.name).Properties["selected"], "true")
+		c.is.Equal(c.Describe("tab", tab.name).Properties["selected"], "true")
 	}
 	c.goTo("log/jobs", "Log")
 	c.Find("heading", "No jobs waiting")

@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -80,11 +81,10 @@ func partsAreNamedAndLookedAt(g *gallery) {
 	} {
 		g.Find(want[0], want[1])
 	}
-	for _, role := range []string{"button", "link", "textbox", "combobox", "checkbox", "radio", "menuitem"} {
-		for _, name := range g.All(role) {
-			if name == "" {
-				g.t.Errorf("a %s has no name", role)
-			}
+	g.namesAgree()
+	for _, one := range eval[[]string](g.window, namesJS+".list()") {
+		if role, isNameless := strings.CutSuffix(one, ` ""`); isNameless {
+			g.t.Errorf("a %s has no name", role)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func aMenuIsUsedWithoutAMouse(g *gallery) {
 	g.Press(kb.Enter)
 	g.Find("menu", "More")
 	g.is.Equal(g.focused(), "Open the inbox")
-	g.is.Equal(g.Find("button", "More").Properties["expanded"], "true")
+	g.is.Equal(g.Describe("button", "More").Properties["expanded"], "true")
 	g.shoot("menu", 800)
 	g.Press(kb.ArrowDown)
 	g.is.Equal(g.focused(), "CopyC")
@@ -115,7 +115,7 @@ func aMenuIsUsedWithoutAMouse(g *gallery) {
 	g.Gone("menu", "More")
 	g.WaitFor(`document.documentElement.dataset.theme === "dark"`)
 	g.Press(kb.Enter)
-	g.is.Equal(g.Find("menuitemradio", "Dark").Properties["checked"], "true")
+	g.is.Equal(g.Describe("menuitemradio", "Dark").Properties["checked"], "true")
 	g.Click("button", "More") // the mouse closes it
 	g.Gone("menu", "More")
 }
@@ -138,7 +138,7 @@ func aDialogKeepsAndReturnsTheFocus(g *gallery) {
 	g.Find("dialog", "Delete Ana Ruiz?")
 	g.shoot("confirm", 800)
 	g.Press("Ana", kb.Enter) // not the whole word
-	g.is.Equal(g.Find("button", "Delete contact").Properties["disabled"], "true")
+	g.is.Equal(g.Describe("button", "Delete contact").Properties["disabled"], "true")
 	g.Fill("textbox", "Type “Ana Ruiz” to confirm", "Ana Ruiz")
 	g.Press(kb.Enter)
 	g.Gone("dialog", "Delete Ana Ruiz?")
@@ -157,7 +157,7 @@ func aFormSaysWhatIsWrongAtTheField(g *gallery) {
 	g.Fill("textbox", "Name", "taken")
 	g.Press(kb.Enter)
 	g.Find("StaticText", "Name is taken by another label.")
-	field := g.Find("textbox", "Name")
+	field := g.Describe("textbox", "Name")
 	g.is.Equal(field.Properties["invalid"], "true")
 	g.is.Equal(field.Description, "What it is called everywhere. Name is taken by another label.")
 	g.is.Equal(g.focused(), "name")
@@ -172,7 +172,7 @@ func aFormSaysWhatIsWrongAtTheField(g *gallery) {
 	g.Fill("textbox", "Name", "fine")
 	g.Press(kb.Enter)
 	g.WaitFor(`[...document.querySelectorAll(".toast")].some(t => t.textContent.includes("Saved"))`)
-	g.is.Equal(g.Find("textbox", "Name").Properties["invalid"], "false")
+	g.is.Equal(g.Describe("textbox", "Name").Properties["invalid"], "false")
 }
 
 func tablesSortAndStayTablesOnASmallScreen(g *gallery) {

@@ -78,14 +78,6 @@ func (c *colleague) withoutCookies() {
 	c.Visit(c.stage.app.URL() + "/console/sign-in?next=settings/profile")
 }
 
-// givesPassword fills in the first page of signing in.
-func (c *colleague) givesPassword() {
-	c.t.Helper()
-	c.Fill("textbox", "Email", "admin@example.com")
-	c.Fill("textbox", "Password", goodPassword)
-	c.Click("button", "Sign in")
-}
-
 // anAppBringsRecoveryCodes as the first factor, on the page of the profile.
 func anAppBringsRecoveryCodes(c *colleague) codeApp {
 	c.Click("button", "Add authenticator app")
@@ -130,14 +122,14 @@ func thePasskeySignsIn(c *colleague) {
 // thePasswordSignsInWithASecondFactor: a code or the passkey.
 func thePasswordSignsInWithASecondFactor(c *colleague, app codeApp) {
 	c.withoutCookies()
-	c.givesPassword()
+	c.signIn("admin@example.com")
 	c.Find("heading", "Second factor")
 	c.shoot("second-step")
-	c.Fill("textbox", "Code", app.code(1))
+	c.fillFirst("Code", app.code(1))
 	c.Click("button", "Sign in")
 	c.Find("heading", "Profile")
 	c.withoutCookies()
-	c.givesPassword()
+	c.signIn("admin@example.com")
 	c.Click("button", "Sign in with a passkey")
 	c.Find("heading", "Profile")
 }
@@ -260,7 +252,7 @@ func TestAPersonSetsUpAFactorFirstAndSignsInThroughTheProvider(t *testing.T) {
 	c.Find("image", "QR code")
 	c.shoot("setup")
 	secret := eval[string](c.window, `document.querySelector(".hint code").textContent.replaceAll(" ", "")`)
-	c.Fill("textbox", "Code", codeApp{t, secret, time.Now()}.code(0))
+	c.fillFirst("Code", codeApp{t, secret, time.Now()}.code(0))
 	c.Click("button", "Turn on")
 	c.Find("heading", "Save your recovery codes")
 	c.shoot("setup-recovery")

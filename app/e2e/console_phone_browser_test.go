@@ -215,7 +215,7 @@ func aPersonSendsAPlaceAndBlocks(c *colleague) {
 	c.Fill("textbox", "Longitude", "east")
 	c.Click("button", "Send")
 	c.Find("StaticText", "Longitude must be a number.")
-	c.is.Equal(c.Find("textbox", "Longitude").Properties["invalid"], "true") // the form stays, and says where
+	c.is.Equal(c.Describe("textbox", "Longitude").Properties["invalid"], "true") // the form stays, and says where
 	c.Fill("textbox", "Longitude", "13.3777")
 	c.Click("button", "Send")
 	c.last("52.5163, 13.3777")

@@ -23,9 +23,7 @@ func TestSigningOut(t *testing.T) {
 	c.open("", "Inbox")
 	signingOutAsksBeforeUnsentMessagesGo(c)
 
-	c.Fill("textbox", "Email", "agent@example.com")
-	c.Fill("textbox", "Password", goodPassword)
-	c.Click("button", "Sign in")
+	c.signIn("agent@example.com")
 	c.Find("searchbox", "Search messages")
 	signingOutTakesWhatWasWrittenAway(c)
 }

@@ -137,8 +137,8 @@ func filtersOfDeliveriesAreInTheAddress(c *colleague, page string, failed map[st
 	c.WaitFor(rows + ` === 25`)
 	c.Do(chromedp.Reload()) // a link sent to a colleague shows the same
 	c.WaitFor(rows + ` === 25`)
-	c.is.Equal(c.Find("combobox", "Type").Value, "message.sent")
-	c.is.Equal(c.Find("combobox", "Time").Value, "Last hour")
+	c.is.Equal(c.Describe("combobox", "Type").Value, "message.sent")
+	c.is.Equal(c.Describe("combobox", "Time").Value, "Last hour")
 	c.openAddress(page + "?status=dead")
 	c.Find("heading", "No matches")
 	c.openAddress(page)

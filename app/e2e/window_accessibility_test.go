@@ -3,18 +3,15 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/dom"
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 )
 
 // node is one thing in the accessibility tree: what assistive technology knows of it.
@@ -23,16 +20,6 @@ type node struct {
 	Properties                     map[string]string // focused, checked, expanded, invalid …
 	id                             cdp.BackendNodeID
 }
-
-// findTimeout is how long something may take to appear on a busy machine.
-const findTimeout = stepTimeout / 3
-
-// How long it is waited before the tree is searched again, ever longer: a search keeps the page
-// busy that is waited for.
-const (
-	shortestPause = 20 * time.Millisecond
-	longestPause  = 160 * time.Millisecond
-)
 
 // String is the role and the name.
 func (n node) String() string { return fmt.Sprintf("%s %q", n.Role, n.Name) }
@@ -58,31 +45,22 @@ func (b *window) tree() (nodes []node, err error) {
 	return known(full.Nodes), nil
 }
 
-// query lists what has a role. The browser looks for it, because a whole tree is half a
-// megabyte of JSON.
-func (b *window) query(role string) ([]node, error) {
-	return b.queryBy(accessibility.QueryAXTreeParams{Role: role})
-}
-
-// queryNamed lists what has a role and a name.
-func (b *window) queryNamed(role, name string) ([]node, error) {
-	nodes, err := b.queryBy(accessibility.QueryAXTreeParams{Role: role, AccessibleName: name})
-	return slices.DeleteFunc(nodes, func(n node) bool { return n.Name != name }), err
-}
-
-func (b *window) queryBy(by accessibility.QueryAXTreeParams) ([]node, error) {
+// query lists what has a role, and a name unless that is "". The browser looks for it, because a
+// whole tree is half a megabyte of JSON.
+func (b *window) query(role, name string) ([]node, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
 	defer cancel()
 	document, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: "document", ObjectGroup: "query"})
 	if err != nil {
 		return nil, err
 	}
-	by.ObjectID = document.Result.ObjectID
-	found, err := chromedp.Call(ctx, accessibility.QueryAXTree, by)
+	found, err := chromedp.Call(ctx, accessibility.QueryAXTree, accessibility.QueryAXTreeParams{
+		ObjectID: document.Result.ObjectID, Role: role, AccessibleName: name,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(known(found.Nodes), func(n node) bool { return n.Role != by.Role }), nil
+	return slices.DeleteFunc(known(found.Nodes), func(n node) bool { return n.Role != role || name != "" && n.Name != name }), nil
 }
 
 // known are the nodes that assistive technology knows of.
@@ -116,7 +94,7 @@ func text(v *accessibility.Value) string {
 // All lists what has a role, by name.
 func (b *window) All(role string) (names []string) {
 	b.t.Helper()
-	nodes, err := b.query(role)
+	nodes, err := b.query(role, "")
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -126,43 +104,37 @@ func (b *window) All(role string) (names []string) {
 	return names
 }
 
-// Find waits until exactly one thing has a role and a name, and returns it.
-func (b *window) Find(role, name string) node {
+// Describe waits until exactly one thing has a role and a name, and returns what assistive technology
+// knows of it.
+func (b *window) Describe(role, name string) node {
 	b.t.Helper()
-	deadline := time.Now().Add(findTimeout)
+	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
+	defer cancel()
 
-	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
-		// An error is no failure: between two pages there is no tree.
-		found, _ := b.queryNamed(role, name)
-		if len(found) == 1 {
-			return found[0]
-		}
-		if time.Now().After(deadline) {
-			nodes, _ := b.tree()
-			b.t.Fatalf("%d things are %s %q; there are:\n%s\ncomplaints: %q", len(found), role, name, describe(nodes), b.Errors())
-		}
-		time.Sleep(pause)
+	known, err := b.describe(ctx, b.Find(role, name))
+	if err != nil {
+		b.t.Fatalf("%s %q: %v", role, name, err)
 	}
+	if known.Role != role || known.Name != name {
+		b.t.Fatalf("what was found as %s %q is %s", role, name, known)
+	}
+	return known
 }
 
-// Gone waits until nothing has a role and a name.
-func (b *window) Gone(role, name string) {
-	b.t.Helper()
-	deadline := time.Now().Add(findTimeout)
-	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
-		found, err := b.queryNamed(role, name)
-		if err == nil && len(found) == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			b.t.Fatalf("%d things are still %s %q", len(found), role, name)
-		}
-		time.Sleep(pause)
+func (b *window) describe(ctx context.Context, e element) (node, error) {
+	found, err := chromedp.Call(ctx, accessibility.GetPartialAXTree, accessibility.GetPartialAXTreeParams{ObjectID: e, FetchRelatives: new(false)})
+	if err != nil {
+		return node{}, err
 	}
+	nodes := known(found.Nodes)
+	if len(nodes) == 0 {
+		return node{}, errors.New("assistive technology does not know of it")
+	}
+	return nodes[0], nil
 }
 
-// describe lists what has a name.
-func describe(nodes []node) string {
+// namesOf lists what has a name.
+func namesOf(nodes []node) string {
 	var lines []string
 	for _, n := range nodes {
 		if n.Name != "" && n.Role != "StaticText" && n.Role != "InlineTextBox" {
@@ -170,29 +142,4 @@ func describe(nodes []node) string {
 		}
 	}
 	return strings.Join(lines, "\n")
-}
-
-// Focus gives the keyboard to what has a role and a name.
-func (b *window) Focus(role, name string) {
-	b.t.Helper()
-	b.Do(command(dom.Focus, dom.FocusParams{BackendNodeID: b.Find(role, name).id}))
-}
-
-// Fill replaces the text in a field.
-func (b *window) Fill(role, name, value string) {
-	b.t.Helper()
-	b.Focus(role, name)
-	b.Do(
-		chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)),
-		chromedp.KeyEvent(kb.Backspace),
-		command(input.InsertText, input.InsertTextParams{Text: value}),
-	)
-}
-
-// Press presses keys, one after the other.
-func (b *window) Press(keys ...string) {
-	b.t.Helper()
-	for _, key := range keys {
-		b.Do(chromedp.KeyEvent(key))
-	}
 }

@@ -27,14 +27,14 @@ func (b *window) Click(role, name string) {
 	}
 }
 
-func (b *window) click(n node) error {
+func (b *window) click(e element) error {
 	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
 	defer cancel()
-	x, y, err := middle(ctx, n)
+	x, y, err := middle(ctx, e)
 	if err != nil {
 		return err
 	}
-	aimed, err := aim(ctx, n, x, y)
+	aimed, err := aim(ctx, e, x, y)
 	if err != nil {
 		return err
 	}
@@ -46,11 +46,11 @@ func (b *window) click(n node) error {
 }
 
 // middle is the point of the window on which to click, after the page was scrolled to it.
-func middle(ctx context.Context, n node) (x, y float64, err error) {
-	if _, err := chromedp.Call(ctx, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{BackendNodeID: n.id}); err != nil {
+func middle(ctx context.Context, e element) (x, y float64, err error) {
+	if _, err := chromedp.Call(ctx, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{ObjectID: e}); err != nil {
 		return 0, 0, err
 	}
-	quads, err := chromedp.Call(ctx, dom.GetContentQuads, dom.GetContentQuadsParams{BackendNodeID: n.id})
+	quads, err := chromedp.Call(ctx, dom.GetContentQuads, dom.GetContentQuadsParams{ObjectID: e})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -62,7 +62,7 @@ func middle(ctx context.Context, n node) (x, y float64, err error) {
 	return (q[0] + q[2] + q[4] + q[6]) / 4, (q[1] + q[3] + q[5] + q[7]) / 4, nil
 }
 
-// guarded lets the next click of the mouse on a point pass to a node only; an element above the
+// guarded lets the next click of the mouse on a point pass to one element only; another above the
 // point already, as a menu that still slides away, is waited for. A click that would reach anything
 // else is held back, so that no button is pressed that slid under the mouse. The caller
 // calls over() afterwards to learn what was in the way.
@@ -91,16 +91,11 @@ const guarded = `function (x, y) {
 	} };
 }`
 
-// aim guards a node against clicks on a point that miss it, until hit is asked.
-func aim(ctx context.Context, n node, x, y float64) (runtime.RemoteObjectID, error) {
-	object, err := chromedp.Call(ctx, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: n.id, ObjectGroup: "query"})
-	if err != nil {
-		return "", err
-	}
-
+// aim guards an element against clicks on a point that miss it, until hit is asked.
+func aim(ctx context.Context, e element, x, y float64) (runtime.RemoteObjectID, error) {
 	point := []*runtime.CallArgument{{Value: []byte(fmt.Sprint(x))}, {Value: []byte(fmt.Sprint(y))}}
 	guard, err := chromedp.Call(ctx, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-		FunctionDeclaration: guarded, ObjectID: object.Object.ObjectID, Arguments: point,
+		FunctionDeclaration: guarded, ObjectID: e, Arguments: point,
 	})
 	if err != nil {
 		return "", err
