@@ -45,7 +45,7 @@ func (b *window) tree() (nodes []node, err error) {
 	return known(full.Nodes), nil
 }
 
-// query lists what has a role, and a name unless that is "". The browser looks for it, because a
+// query lists what has a role, and a name unless none is given. The browser looks for it, because a
 // whole tree is half a megabyte of JSON.
 func (b *window) query(role, name string) ([]node, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
@@ -60,7 +60,7 @@ func (b *window) query(role, name string) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(known(found.Nodes), func(n node) bool { return n.Role != role || name != "" && n.Name != name }), nil
+	return slices.DeleteFunc(known(found.Nodes), func(n node) bool { return n.Role != role }), nil
 }
 
 // known are the nodes that assistive technology knows of.

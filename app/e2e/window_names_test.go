@@ -50,6 +50,7 @@ func (b *window) search(role, name string) (count int, only element, err error) 
 	}
 
 	nodes, err := b.query(role, name)
+	nodes = slices.DeleteFunc(nodes, func(n node) bool { return n.Name != name })
 	if err != nil || len(nodes) != 1 {
 		return len(nodes), "", err
 	}
