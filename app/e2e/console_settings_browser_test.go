@@ -27,14 +27,14 @@ func (c *colleague) keepsNowhere(secret string) {
 	c.WaitFor(fmt.Sprintf(`!(document.documentElement.textContent + JSON.stringify(localStorage) + location.href).includes(%q)`, secret))
 }
 
-// toast waits until the console has said something, and dismisses it: the same may soon be said of
-// something else.
+// toast waits until the console has said something since the last click, and dismisses it: the same
+// may soon be said of something else.
 func (c *colleague) toast(text string) {
 	c.t.Helper()
 	c.WaitFor(fmt.Sprintf(`(said => {
 		said?.parentNode.querySelector("button:last-child").click();
 		return said !== undefined;
-	})([...document.querySelectorAll(".toast p")].find(t => t.textContent === %q))`, text))
+	})([...document.querySelectorAll(".toast:not([data-earlier]) p")].find(t => t.textContent === %q))`, text))
 }
 
 // row waits for a row of a table with these texts, and returns it.

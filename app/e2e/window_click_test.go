@@ -65,7 +65,8 @@ func middle(ctx context.Context, e element) (x, y float64, err error) {
 // guarded lets the next click of the mouse on a point pass to one element only; another above the
 // point already, as a menu that still slides away, is waited for. A click that would reach anything
 // else is held back, so that no button is pressed that slid under the mouse. The caller
-// calls over() afterwards to learn what was in the way.
+// calls over() afterwards to learn what was in the way. Notices of before are marked, so that none
+// is taken for the answer to this click.
 const guarded = `function (x, y) {
 	const node = this instanceof Element ? this : this.parentElement;
 	const mine = (hit) => node.contains(hit) || hit?.closest?.("label")?.control === node;
@@ -73,6 +74,8 @@ const guarded = `function (x, y) {
 	const kinds = ["pointerdown", "mousedown", "pointerup", "mouseup", "click"];
 	const above = document.elementFromPoint(x, y);
 	if (!mine(above)) throw new Error(named(above) + " is above it");
+
+	for (const notice of document.querySelectorAll(".toast")) notice.dataset.earlier = "";
 
 	let clicked = false, inTheWay = "nothing";
 	const look = (event) => {
