@@ -37,6 +37,13 @@ func (c *desk) meets(from, name, content string) (conversation string) {
 	return conversation
 }
 
+// isRead waits until a conversation that is on the screen counts as read. Who leaves it before has not
+// read it.
+func (c *desk) isRead(conversation string) {
+	c.t.Helper()
+	c.stage.becomesTrue(func() bool { return c.stage.conversation(c.number, conversation)["unread_count"] == 0.0 })
+}
+
 // resolveAll resolves all conversations of a number.
 func (s *stage) resolveAll(number string) {
 	s.t.Helper()
@@ -142,8 +149,9 @@ func (c *desk) seesNothingNewInWhatIsScheduled() {
 // The line is before the first unread message, also when a page holds fewer.
 func (c *desk) seesWhereTheUnreadBegin() {
 	s, number := c.stage, c.number
-	c.meets("15550001313", "Lea", textOf("seen"))
+	conversation := c.meets("15550001313", "Lea", textOf("seen"))
 	c.article("seen")
+	c.isRead(conversation)
 	c.Click("link", "Contacts")
 	c.heading("Contacts")
 	for i := range 45 {
@@ -153,6 +161,7 @@ func (c *desk) seesWhereTheUnreadBegin() {
 	c.openConversation("Lea")
 	c.article("news 0.")
 	c.WaitFor(`document.querySelector(".unread-line")?.parentElement.textContent.includes("news 0.")`)
+	c.isRead(conversation)
 
 	// It is in sight, also when one message is more than the screen holds.
 	c.Click("link", "Contacts")
@@ -168,7 +177,7 @@ func (c *desk) seesWhereTheUnreadBegin() {
 func (c *desk) readsNothingInTheBackground() {
 	s, number := c.stage, c.number
 	conversation := c.meets("15550005555", "Eva", textOf("hi"))
-	s.becomesTrue(func() bool { return s.conversation(number, conversation)["unread_count"] == 0.0 })
+	c.isRead(conversation)
 	c.WaitFor(`document.querySelector(".row.current b.count") === null`)
 	c.hide(true)
 	s.says(number, "15550005555", "Eva", textOf("anybody there?"))
@@ -176,7 +185,7 @@ func (c *desk) readsNothingInTheBackground() {
 	c.WaitFor(`document.querySelector(".row.current b.count")?.textContent === "1"`)
 	c.is.Equal(s.conversation(number, conversation)["unread_count"], 1.0)
 	c.hide(false)
-	s.becomesTrue(func() bool { return s.conversation(number, conversation)["unread_count"] == 0.0 })
+	c.isRead(conversation)
 }
 
 // A contact that a colleague deletes is gone from the screen of who reads it.
