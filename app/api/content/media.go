@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"confab/app/api/rest"
 	"confab/jobs/filetype"
@@ -164,7 +165,7 @@ func CheckLink(name string, s *string, allowHTTP PlainHTTP) error {
 	switch {
 	case err != nil,
 		!guard.IsHostname(u.Hostname()) && !guard.IsAddress(u.Hostname()),
-		strings.Contains(*s, " "),
+		strings.ContainsFunc(*s, func(r rune) bool { return r == ' ' || unicode.IsControl(r) }), // also in the fragment
 		u.Scheme != "https" && !allowHTTP.Admits(u):
 		return rest.Invalid(name, "must be an https URL")
 	case u.User != nil:
