@@ -34,6 +34,9 @@ func (f MessageFilter) Key(m Message) After {
 
 // Messages lists an account's messages as the API shows them, newest first, as FindPage does.
 func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) ([]Message, After, error) {
+	if f.Search != "" && search.IsEmpty(f.Search) {
+		return []Message{}, Last, nil // JSON writes nil as null
+	}
 	if f.Scheduled {
 		page, err := f.scheduled(rx, account, after, limit)
 		if len(page) > 0 && err == nil {
@@ -57,9 +60,6 @@ func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) (
 
 // findMessages finds the page, by the search index where that helps and works.
 func (rx *Rx) findMessages(account int64, f MessageFilter, after After, limit int) ([]Message, After, error) {
-	if f.Search != "" && search.IsEmpty(f.Search) {
-		return []Message{}, Last, nil // JSON writes nil as null
-	}
 	if !f.isNarrow() {
 		page, reached, err := rx.searchMessages(account, f, after, limit)
 		if !errors.Is(err, search.ErrNoIndex) {
@@ -148,6 +148,7 @@ func (f MessageFilter) scheduled(rx *Rx, account int64, after After, limit int) 
 	q.Filter("m.direction = ?", f.Direction != "", f.Direction)
 	q.Filter("m.status = ?", f.Status != "", f.Status)
 	q.Filter("m.type = ?", f.Type != "", f.Type)
+	q.Filter("says(?, "+saidTexts+")", f.Search != "", f.Search)
 	where := append([]string{"m.scheduled_at <> 0 AND m.place IS NULL AND m.status = 'queued'"}, q.Filters...)
 
 	row := new(Message)

@@ -38,6 +38,9 @@ func TestAMessageCanBeSentLaterAndCancelled(t *testing.T) {
 	is.Equal([]any{second.get("data.status"), second.get("data.scheduled_at")}, []any{"queued", later})
 	is.Equal([]any{now.get("data.status"), now.get("data.scheduled_at")}, []any{"queued", nil})
 	is.Equal(f.call("GET", messages+"?scheduled=true&limit=2", "").ids(), []string{first.text("data.id"), second.text("data.id")}) // the soonest first
+	for search, want := range map[string]int{"promised": 2, "prom": 2, "now": 0, "!!": 0} {
+		is.Equal(len(f.call("GET", messages+"?scheduled=true&limit=2&search="+search, "").ids()), want) // search
+	}
 	is.Equal(f.call("GET", messages+"?scheduled=maybe", "").code(), "400 invalid_field_value scheduled")
 
 	cancelled := f.call("DELETE", messages+"/"+second.text("data.id"), "")
