@@ -115,6 +115,7 @@ func customerRules() []labelRule {
 		{"two lines", "email", `"a@b.test\r\nBcc: c@d.test"`, bad("email"), bad("email")},
 		{"a long address", "email", `"` + strings.Repeat("a", 248) + `@b.test"`, "201", "200"},
 		{"one too long", "email", `"` + strings.Repeat("a", 249) + `@b.test"`, bad("email"), bad("email")},
+		{"as many characters", "email", `"` + strings.Repeat("é", 248) + `@b.test"`, "201", "200"},
 		{"a bool as address", "email", `true`, bad("email"), bad("email")},
 		{"an empty object", "metadata", `{}`, "201", "200"},
 		{"64 keys", "metadata", object(64), "201", "200"},
