@@ -129,6 +129,7 @@ func (f ConversationFilter) listQueries(account int64) []sqlite.ListQuery {
 	case f.ContactID != "":
 		q.Index = "sqlite_autoindex_conversations_2" // contact_id is unique
 		q.ByIndex("v.contact_id = ?", true, f.ContactID)
+		f.Waiting = f.Waiting || f.ByWaiting
 	case f.UpdatedSince != 0:
 		return f.updatedQueries(account)
 	case f.ByWaiting:
