@@ -64,6 +64,8 @@ func TestWhoHasNotSeenTheNewestMessageNeitherResolvesNorSnoozes(t *testing.T) {
 
 	is.Equal(f.call("PATCH", conversation, `{"status":"resolved",`+seen(said[1].ID)+`}`).code(), "409 conversation_changed")
 	is.Equal(f.call("PATCH", conversation, `{`+until+`,`+seen(said[0].ID)+`}`).code(), "409 conversation_changed")
+	is.Equal(f.call("PATCH", conversation, `{"status":"resolved",`+until+`,`+seen(said[0].ID)+`}`).code(), "400 invalid_field_value snoozed_until")
+	is.Equal(f.call("PATCH", conversation, `{"status":"resolved","assigned_to":"x",`+seen(said[0].ID)+`}`).code(), "400 invalid_field_value assigned_to")
 	is.Equal(f.call("PATCH", conversation, `{"status":"resolved",`+seen(other[0].ID)+`}`).code(), "400 invalid_field_value seen")
 	is.Equal(f.call("PATCH", conversation, `{"status":"resolved",`+seen("msg_01JQ0Z8M4T9V2X3W5Y6A7B8C9D")+`}`).code(), "400 invalid_field_value seen")
 	is.Equal(f.call("PATCH", conversation, `{"status":"resolved","seen":"x"}`).code(), "400 invalid_field_value seen")
@@ -94,6 +96,11 @@ func TestWhoWaitsLongestIsFirst(t *testing.T) {
 	is.Equal(list("?sort=waiting&limit=1&cursor="+first.text("next_cursor")), []string{ids[0]})
 	is.Equal(list("?waiting=true"), []string{ids[1], ids[0]}) // by their newest message
 	is.Equal(f.call("GET", conversations+"?sort=waiting&updated_since=2026-01-02T03:04:05Z", "").code(), "400 invalid_field_value sort")
+	is.Equal(f.call("GET", conversations+"?sort=waiting&updated_since=1970-01-01T00:00:00Z", "").code(), "400 invalid_field_value sort")
+	for i, want := range [][]string{{ids[0]}, {ids[1]}, nil} {
+		contact := f.call("GET", conversations+"/"+ids[i], "").text("data.contact.id")
+		is.Equal(list("?sort=waiting&contact_id="+contact), want) // only if it waits
+	}
 	is.Equal(f.call("GET", conversations+"?sort=newest", "").code(), "400 invalid_field_value sort")
 	is.Equal(f.call("GET", conversations+"?waiting=false", "").code(), "400 invalid_field_value waiting")
 	is.Equal(f.call("GET", conversations+"?snoozed=1", "").code(), "400 invalid_field_value snoozed")

@@ -250,21 +250,18 @@ func (s *Server) updateConversation(r *rest.Request, in conversationChanges) (re
 	})
 }
 
-// checkSeen refuses to resolve a conversation, or to let it sleep, while there is a message of the
-// person that the caller does not know.
-func (c *conversationChanges) checkSeen(tx *storage.Tx, v storage.Conversation) error {
+// isOvertaken reports whether a conversation would be resolved, or sleep, while there is a message
+// of the person that the caller does not know.
+func (c *conversationChanges) isOvertaken(tx *storage.Tx, v storage.Conversation) (bool, error) {
 	if c.Seen == nil {
-		return nil
+		return false, nil
 	}
 
 	newer, err := tx.HasInboundAfter(v, *c.Seen)
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		return errUnseen()
-	case err == nil && newer && (c.Status.Value == storage.ConversationResolved || c.until != 0):
-		return rest.Fail(rest.ConversationChanged, "A newer message has come in: read it first.")
+	if errors.Is(err, storage.ErrNotFound) {
+		return false, errUnseen()
 	}
-	return err
+	return newer && (c.Status.Value == storage.ConversationResolved || c.until != 0), err
 }
 
 func (c *conversationChanges) applyTo(tx *storage.Tx, v *storage.Conversation) error {
@@ -286,7 +283,8 @@ func (c *conversationChanges) applyTo(tx *storage.Tx, v *storage.Conversation) e
 // the events of a new assignee and of a resolved conversation.
 func changeConversation(tx *storage.Tx, r *rest.Request, c storage.Conversation, in conversationChanges) error {
 	before := c
-	if err := in.checkSeen(tx, c); err != nil {
+	isOvertaken, err := in.isOvertaken(tx, c)
+	if err != nil {
 		return err
 	}
 
@@ -299,6 +297,9 @@ func changeConversation(tx *storage.Tx, r *rest.Request, c storage.Conversation,
 	in.AssignedTo.ApplyOrNil(&c.AssigneeID)
 	if err := in.applyTo(tx, &c); err != nil {
 		return err
+	}
+	if isOvertaken { // what is wrong with the body comes first
+		return rest.Fail(rest.ConversationChanged, "A newer message has come in: read it first.")
 	}
 
 	// A PATCH that changes nothing leaves updated_at alone and emits no event.

@@ -103,13 +103,13 @@ func (f *Filters) Phone(names ...string) string {
 }
 
 // After reads a time as an exclusive lower bound, cut to milliseconds. Stored times
-// have whole milliseconds, so nothing lies between.
+// have whole milliseconds, so nothing lies between. Like that of Before, the result is never 0.
 func (f *Filters) After(name string) storage.Time {
 	t, ok := f.instant(name)
 	if !ok {
 		return 0
 	}
-	return storage.At(t)
+	return cmp.Or(storage.At(t), 1)
 }
 
 // Before reads a time as an exclusive upper bound, rounded up to a millisecond. The
