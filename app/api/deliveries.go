@@ -112,13 +112,21 @@ func narrowEnvelope(rx *storage.Rx, envelope []byte, k storage.Key) ([]byte, err
 	return provider.Narrow(envelope, changes, func(i int) *provider.Narrowing { return own[i] }), nil
 }
 
-func showAttempts(rx *storage.Rx, d storage.Delivery) (rest.Reply, error) {
-	rows, err := rx.Attempts(d)
-	if err != nil {
-		return rest.Reply{}, err
-	}
-
-	return rest.WholeList(rows, func(a storage.Attempt) storage.Attempt { return a })
+// listAttempts handles GET /v1/webhook_deliveries/:id/attempts.
+func (s *Server) listAttempts(r *rest.Request) (rest.Reply, error) {
+	return rest.ListOf(s.Server, r, rest.Lister[storage.Attempt, storage.Attempt]{
+		Scope: "attempts " + r.Param("id"),
+		Read: func(rx *storage.Rx, q *rest.ListQuery) (rows []storage.Attempt, _ storage.After, err error) {
+			d, err := DeliveryIn(rx, r)
+			if err == nil {
+				rows, err = rx.Attempts(d) // they are few
+			}
+			isShown := func(a storage.Attempt) bool { return int64(a.Attempt) <= rest.NumberOf(q.After) }
+			return slices.DeleteFunc(rows, isShown), storage.Last, err
+		},
+		Key:  func(a storage.Attempt) storage.After { return storage.After{Key: storage.Time(a.Attempt)} },
+		View: func(a storage.Attempt) storage.Attempt { return a },
+	})
 }
 
 // replayDelivery handles POST /v1/webhook_deliveries/:id/replay.

@@ -90,6 +90,11 @@ func TestADeliveryIsShownWithExactlyWhatItCarries(t *testing.T) {
 	attempts := f.call("GET", deliveries+"/"+d.ID+"/attempts", "")
 	is.Equal(attempts.status, 200)
 	golden(t, "webhook_attempt_list", attempts.body)
+	first := f.call("GET", deliveries+"/"+d.ID+"/attempts?limit=1", "")
+	is.Equal(first.get("has_more"), true)
+	second := f.call("GET", deliveries+"/"+d.ID+"/attempts?limit=1&cursor="+first.text("next_cursor"), "")
+	is.Equal(second.get("data").([]any), attempts.get("data").([]any)[1:2])
+	is.Equal(f.call("GET", deliveries+"/"+d.ID+"/attempts?limit=0", "").code(), "400 invalid_limit limit")
 }
 
 func TestAttemptsOfADeliveryThatWasNotOrOnceTried(t *testing.T) {
@@ -247,7 +252,10 @@ func TestStatsTellHowDeliveriesWent(t *testing.T) {
 			}
 			storagetest.Exec(t, f.dir, `UPDATE deliveries SET duration_ms = ? WHERE id = ? AND duration_ms IS NOT NULL`, 100*(i+1), id)
 		}
-		golden(t, "webhook_subscription_stats", f.call("GET", path, "").body)
+		time.Sleep(7 * time.Second) // into a minute
+		day := f.call("GET", path, "")
+		golden(t, "webhook_subscription_stats", day.body)
+		is.Equal(day.text("data.since"), time.Now().Add(-24*time.Hour).UTC().Format("2006-01-02T15:04:05.000Z"))
 		all := f.call("GET", path+"?since=1999-01-01T00:00:00Z", "")
 		is.Equal([]any{all.get("data.total"), all.get("data.since")}, []any{6.0, "1999-01-01T00:00:00.000Z"})
 		is.Equal(f.call("GET", path+"?since=2101-01-01T00:00:00Z", "").get("data.total"), 0.0)

@@ -16,3 +16,15 @@ func TestALimitIsOfDigits(t *testing.T) {
 		is.Equal(f.call("GET", "/labels?limit="+limit, "").code(), "400 invalid_limit limit")
 	}
 }
+
+func TestAListOfWhatIsNotThereIsMissingBeforeItsLimitIsWrong(t *testing.T) {
+	is := is.New(t)
+	f, _ := serveNumber(t)
+	const id = "01JQ0Z8M4T9V2X3W5Y6A7B8C9D"
+	for _, list := range []string{
+		conversations + "/cnv_" + id + "/notes", broadcasts + "/bcs_" + id + "/recipients", broadcasts + "/bcs_" + id + "/recipients.csv",
+		"/rules/rul_" + id + "/firings", deliveries + "/wbd_" + id + "/attempts", "/customers/cus_" + id + "/setup_links",
+	} {
+		is.Equal(f.call("GET", list+"?limit=0&status=x", "").code(), "404 resource_not_found") // list
+	}
+}

@@ -47,7 +47,7 @@ func (s *Server) Routes() []rest.Route {
 			Audited("rule.updated", "rule", "id"),
 		rest.At("DELETE", "/rules/:id", s.deleteRule, rest.Platform, nil).Audited("rule.deleted", "rule", "id"),
 		rest.At("POST", "/rules/:id/dry_run", rest.WithBody(s.dryRunStored), rest.Read, rest.Exists(ruleIn)),
-		rest.At("GET", "/rules/:id/firings", s.listFirings, rest.Read, nil),
+		rest.At("GET", "/rules/:id/firings", s.listFirings, rest.Read, rest.Exists(ruleIn)),
 
 		rest.At("GET", "/accounts", s.listAccounts, rest.Read|rest.OfNumbers|rest.Agents, nil),
 		rest.At("POST", "/:phone_number_id/register", rest.WithBody(s.registerNumber), rest.Platform, nil).
@@ -75,8 +75,7 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("POST", "/webhook_deliveries/bulk_replay", rest.WithBody(s.bulkReplayDeliveries), rest.Webhooks|rest.NamedAction, nil).
 			Audited("deliveries.replayed", "webhook_subscription", ""),
 		rest.At("GET", "/webhook_deliveries/:id", s.getDelivery, rest.Read|rest.OfNumbers, nil),
-		rest.At("GET", "/webhook_deliveries/:id/attempts",
-			rest.ShowsMore(s.Server, DeliveryIn, showAttempts), rest.Read|rest.OfNumbers, nil),
+		rest.At("GET", "/webhook_deliveries/:id/attempts", s.listAttempts, rest.Read|rest.OfNumbers, rest.Exists(DeliveryIn)),
 		rest.At("POST", "/webhook_deliveries/:id/replay", s.replayDelivery, rest.Webhooks, rest.Exists(DeliveryIn)).
 			Audited("delivery.replayed", "webhook_delivery", "id"),
 
@@ -140,7 +139,7 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("POST", "/:phone_number_id/conversations/:id/hand_over",
 			rest.WithBody(s.handOver), rest.Inbox|rest.Agents, rest.Exists(ConversationIn)),
 
-		rest.At("GET", "/:phone_number_id/conversations/:id/notes", s.listNotes, rest.Read|rest.Agents, nil),
+		rest.At("GET", "/:phone_number_id/conversations/:id/notes", s.listNotes, rest.Read|rest.Agents, rest.Exists(ConversationIn)),
 		rest.At("POST", "/:phone_number_id/conversations/:id/notes",
 			rest.WithBody(s.createNote), rest.Inbox|rest.Agents|rest.Creates, rest.Exists(ConversationIn)),
 		rest.At("GET", "/:phone_number_id/conversations/:id/notes/:note_id",
@@ -179,8 +178,8 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("POST", "/:phone_number_id/broadcasts/:id/cancel",
 			s.moveBroadcast(jobs.CancelBroadcast), rest.Campaigns, rest.Exists(BroadcastIn)).
 			Audited("broadcast.cancelled", "broadcast", "id"),
-		rest.At("GET", "/:phone_number_id/broadcasts/:id/recipients", s.listBroadcastRecipients, rest.Read, nil),
-		rest.At("GET", "/:phone_number_id/broadcasts/:id/recipients.csv", s.exportBroadcastRecipients, rest.Read, nil).
+		rest.At("GET", "/:phone_number_id/broadcasts/:id/recipients", s.listBroadcastRecipients, rest.Read, rest.Exists(BroadcastIn)),
+		rest.At("GET", "/:phone_number_id/broadcasts/:id/recipients.csv", s.exportBroadcastRecipients, rest.Read, rest.Exists(BroadcastIn)).
 			Audited("broadcast.exported", "broadcast", "id"),
 
 		rest.At("GET", "/:phone_number_id/templates", s.listTemplates, rest.Read|rest.Agents, nil),

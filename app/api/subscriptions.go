@@ -246,7 +246,7 @@ func ViewStats(since storage.Time, d storage.DeliveryStats) StatsView {
 
 // StatsSince is since when deliveries are counted by default: for a day.
 func StatsSince(now storage.Time) storage.Time {
-	return storage.At(now.Std().Add(-24 * time.Hour).Truncate(time.Minute))
+	return now.Add(-24 * time.Hour)
 }
 
 // getSubscriptionStats handles GET /v1/webhook_subscriptions/:id/stats.
