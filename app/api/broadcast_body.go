@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -38,6 +37,8 @@ type broadcastBody struct {
 	later      storage.Time
 	contacts   []string
 	recipients []storage.BroadcastRecipient
+	// missingMedia is the first file that is not in the library: no fault of the body.
+	missingMedia error
 }
 
 // audienceBody is whom a broadcast goes to: one of its fields. The lists are longer than any
@@ -224,9 +225,10 @@ func (b *broadcastBody) resolve(rx *storage.Rx, account storage.AccountKey, of s
 	if err := findMedia(rx, account.TeamID, of, &out); err != nil {
 		return made, err
 	}
-	if err := cmp.Or(out.MissingMedia, b.checkAudience(rx, account)); err != nil {
+	if err := b.checkAudience(rx, account); err != nil {
 		return made, err
 	}
+	b.missingMedia = out.MissingMedia
 
 	made = storage.Broadcast{
 		AccountID:        account.ID,

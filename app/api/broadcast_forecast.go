@@ -37,13 +37,13 @@ type reasonView struct {
 // ForecastBroadcast takes what makes a broadcast, and makes none. Only the console has it.
 func (s *Server) ForecastBroadcast(r *rest.Request) (rest.Reply, error) {
 	in := broadcastBody{allowHTTP: s.plainHTTP(), hasFile: r.Form != nil}
-	if err := r.Decode(&in); err != nil {
+	if err := cmp.Or(r.CheckTable(), r.Decode(&in)); err != nil {
 		return rest.Reply{}, err
 	}
 
 	return s.withTemplateSync(r, func() (rest.Reply, error) {
 		b, recipients, err := s.draftBroadcast(r, &in)
-		if err != nil {
+		if err = cmp.Or(err, in.missingMedia); err != nil {
 			return rest.Reply{}, err
 		}
 		f, err := jobs.ForecastBroadcast(r.HTTP.Context(), s.DB, b, recipients)

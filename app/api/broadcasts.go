@@ -51,7 +51,7 @@ func (s *Server) moveBroadcast(move func(*storage.Tx, *storage.Broadcast) error)
 // createBroadcast handles POST /v1/:phone_number_id/broadcasts.
 func (s *Server) createBroadcast(r *rest.Request) (rest.Reply, error) {
 	in := broadcastBody{allowHTTP: s.plainHTTP(), hasFile: r.Form != nil}
-	if err := r.Decode(&in); err != nil {
+	if err := cmp.Or(r.CheckTable(), r.Decode(&in)); err != nil {
 		return rest.Reply{}, err
 	}
 	return s.withTemplateSync(r, func() (rest.Reply, error) { return s.makeBroadcast(r, &in) })
@@ -60,6 +60,9 @@ func (s *Server) createBroadcast(r *rest.Request) (rest.Reply, error) {
 // makeBroadcast stores a broadcast. The answer is stored with the step that publishes it.
 func (s *Server) makeBroadcast(r *rest.Request, in *broadcastBody) (rep rest.Reply, err error) {
 	b, recipients, err := s.draftBroadcast(r, in)
+	if err == nil {
+		err = cmp.Or(r.CheckBilling(), in.missingMedia)
+	}
 	if err != nil {
 		return rest.Reply{}, err
 	}
@@ -77,7 +80,8 @@ func (s *Server) makeBroadcast(r *rest.Request, in *broadcastBody) (rep rest.Rep
 }
 
 // draftBroadcast checks a request for a broadcast, and returns it with the source of its
-// recipients, which is nil for those of a label.
+// recipients, which is nil for those of a label. That media is missing is for the caller to say, after
+// what comes before it.
 func (s *Server) draftBroadcast(r *rest.Request, in *broadcastBody) (storage.Broadcast, jobs.RecipientSource, error) {
 	b, err := rest.Query(s.Server, r, func(rx *storage.Rx) (storage.Broadcast, error) { return in.resolve(rx, r.Account, r.Key.Accounts) })
 	if err != nil {

@@ -42,7 +42,9 @@ func (f *fixture) uploadPeople(part, file string, headers ...string) answer {
 	f.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
-	_ = form.WriteField("broadcast", part)
+	if part != "" {
+		_ = form.WriteField("broadcast", part)
+	}
 	w, _ := form.CreateFormFile("recipients", "people.csv")
 	_, _ = io.WriteString(w, file)
 	_ = form.Close()
@@ -123,6 +125,28 @@ func TestABroadcastIsMadeOfEachAudience(t *testing.T) {
 	is.Equal(made.get("data.audience.label_id"), label)
 	is.Equal(len(f.call("GET", broadcasts+"?status=preparing", "").get("data").([]any)), 1)
 	is.Equal(len(f.call("GET", broadcasts, "").get("data").([]any)), 3)
+}
+
+func TestABroadcastIsRefusedInOrder(t *testing.T) {
+	is := is.New(t)
+	f, person, _ := serveBroadcasts(t)
+	f.template(storage.Account{ID: person.AccountID}, storage.Template{Name: "shown", Category: "MARKETING", Components: storage.JSON(`[{"type":"HEADER","format":"IMAGE"},{"type":"BODY","text":"Hi"}]`)})
+	shown := func(contact string) string {
+		return `{"name":"n","template":{"name":"shown","language":"en","components":[{"type":"header","parameters":[{"type":"image","image":{"id":"med_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"}}]}]},
+			"audience":{"contact_ids":["` + contact + `"]}}`
+	}
+	is.Equal(f.call("POST", broadcasts, shown("ctc_01JQ0Z8M4T9V2X3W5Y6A7B8C9D")).code(), "400 invalid_field_value audience.contact_ids[0]")
+	is.Equal(f.call("POST", broadcasts, shown(person.ID)).code(), "422 media_not_found template.components[0].parameters[0].image.id")
+
+	// A request that is repeated with another body is told so before what is wrong with that body.
+	const people = "to,name\n+15551234567,Ann\n"
+	const sale = `{"name":"Sale","template":` + saleOf + `}`
+	is.Equal(f.uploadPeople(sale, people, "Idempotency-Key", "k").status, 201)
+	is.Equal(f.uploadPeople("", people, "Idempotency-Key", "k").code(), "422 idempotency_key_reuse")
+	is.Equal(f.uploadPeople("", people).code(), "400 missing_required_field broadcast")
+
+	f.exec(`UPDATE organizations SET subscription = 'inactive'`)
+	is.Equal(f.call("POST", broadcasts, shown(person.ID)).code(), "402 subscription_inactive")
 }
 
 func TestABroadcastMovesOnlyFromTheRightStates(t *testing.T) {

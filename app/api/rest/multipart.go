@@ -34,6 +34,7 @@ type form struct {
 	Files  int               // how many parts had the name of the file
 	Fields map[string]string // the other parts that a route may take
 	json   []byte            // the part that is JSON, where the route takes a table
+	jsons  int               // how many parts had its name
 }
 
 // tableParts are the names of the two parts of a form with a table.
@@ -159,8 +160,8 @@ func (s *Server) readTablePart(r *Request, part *multipart.Part, content io.Read
 	f, names := r.Form, r.route.table
 	switch part.FormName() {
 	case names.json:
-		if f.json != nil {
-			return Invalid(names.json, "must be given once")
+		if f.jsons++; f.jsons > 1 {
+			return nil
 		}
 		f.json, err = s.readWhole(r, io.LimitReader(content, MaxBody+1), MaxBody+1)
 		if err == nil && len(f.json) > MaxBody {
@@ -176,13 +177,24 @@ func (s *Server) readTablePart(r *Request, part *multipart.Part, content io.Read
 
 // finishForm decides the type of the file, or makes the JSON beside a table the request's body.
 func (r *Request) finishForm() error {
-	switch names := r.route.table; {
-	case !r.route.takesTable():
-		return r.Form.Finish()
-	case r.Form.json == nil:
-		return Missing(names.json)
+	if r.route.takesTable() {
+		return r.setBody(r.Form.json)
 	}
-	return cmp.Or(r.Form.CheckFiles(r.route.filePart()), r.setBody(r.Form.json))
+	return r.Form.Finish()
+}
+
+// CheckTable refuses a form with a table that has not each of its two parts once. Handlers ask for
+// it, because a repeated request is recognized first.
+func (r *Request) CheckTable() error {
+	switch name := r.route.table.json; {
+	case r.Form == nil:
+		return nil
+	case r.Form.jsons == 0:
+		return Missing(name)
+	case r.Form.jsons > 1:
+		return Invalid(name, "must be given once")
+	}
+	return r.Form.CheckFiles(r.route.filePart())
 }
 
 // asFormError makes a client's error of a broken body, but not of a fault of our disk.
