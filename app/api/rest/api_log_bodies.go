@@ -102,7 +102,7 @@ func (m *jsonMasker) next() (token json.Token, written []byte, err error) {
 }
 
 // copyValue copies the value of a name; what is in a list has the name of the list. inSecret says
-// that all is masked, whatever its name.
+// that all is masked, whatever its name: a secret that should be a text, or what stands in for one.
 func (m *jsonMasker) copyValue(name string, inSecret bool) error {
 	token, written, err := m.next()
 	if err != nil {
@@ -111,7 +111,8 @@ func (m *jsonMasker) copyValue(name string, inSecret bool) error {
 
 	delim, isDelim := token.(json.Delim)
 	text, isText := token.(string)
-	if token != nil && !isDelim && (inSecret || secretName.MatchString(name)) || isText && holdsSecret(text) {
+	isSecret := inSecret || name == "custom_headers" || secretName.MatchString(name)
+	if token != nil && !isDelim && isSecret || isText && holdsSecret(text) {
 		written = maskToken(written)
 	}
 	m.out = append(m.out, written...)
@@ -119,13 +120,14 @@ func (m *jsonMasker) copyValue(name string, inSecret bool) error {
 		return nil
 	}
 
+	inSecret = inSecret || isSecret && name != "api_key" // the key that /me shows comes without its secret
 	for m.More() {
 		if delim == '{' {
 			if name, err = m.copyName(); err != nil {
 				return err
 			}
 		}
-		if err := m.copyValue(name, inSecret || name == "custom_headers"); err != nil {
+		if err := m.copyValue(name, inSecret); err != nil {
 			return err
 		}
 	}

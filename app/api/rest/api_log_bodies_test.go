@@ -74,6 +74,8 @@ func TestSecretsInBodiesAreMasked(t *testing.T) {
 		`{pin: 123456, a: 1}`:                                   `{pin: ..., a: 1}`,
 		`pin=123456&secret=whsec_x y`:                           `pin=...&secret=... y`,
 		`{"svc_live_abcdef":1}`:                                 `{"...":1}`,
+		`{"pin":{"v":"123456"},"a":{"b":"c"}}`:                  `{"pin":{"v":"..."},"a":{"b":"c"}}`,
+		`{"api_key":{"id":"key_1","last4":"abcd"}}`:             `{"api_key":{"id":"key_1","last4":"abcd"}}`,
 		`{"pin":["123456",["7"]],"a":["b"]}`:                    `{"pin":["...",["..."]],"a":["b"]}`,
 		`{"accessToken":"EAAG","x-api-key":"k","monkey":"m"}`:   `{"accessToken":"...","x-api-key":"...","monkey":"m"}`,
 		`{"a":"{\"access_token\": \"EAAG\"}"}`:                  `{"a":"..."}`,
