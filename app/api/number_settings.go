@@ -68,6 +68,7 @@ func (b *HoursBody) Validate() error {
 			return rest.Within("weekly", err)
 		}
 	}
+	maps.DeleteFunc(b.Weekly, func(_ string, spans []storage.Span) bool { return spans == nil }) // null is as absent
 
 	if err := rest.AtMost("holidays", b.Holidays, maxHolidays); err != nil {
 		return err

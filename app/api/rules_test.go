@@ -33,6 +33,7 @@ func TestHoursAreSetAndShown(t *testing.T) {
 		days[i] = `{"date":"` + time.Date(2027, 1, 1+i, 0, 0, 0, 0, time.UTC).Format("2006-01-02") + `"}`
 	}
 	is.Equal(put(`{"timezone":"UTC","holidays":[`+strings.Join(days[1:], ",")+`]}`).status, 200)
+	is.Equal(put(`{"timezone":"UTC","weekly":{"mon":null,"tue":[]}}`).get("data.weekly"), map[string]any{"tue": []any{}}) // null is as absent
 
 	for body, param := range map[string]string{
 		`{}`: "timezone", `{"timezone":"Mars/Base"}`: "timezone",
@@ -44,6 +45,10 @@ func TestHoursAreSetAndShown(t *testing.T) {
 		`{"timezone":"UTC","weekly":{"mon":[["12:00","12:00"]]}}`:                                                                                           "weekly.mon[0]",
 		`{"timezone":"UTC","holidays":[{"date":"2026-02-30"}]}`:                                                                                             "holidays[0].date",
 		`{"timezone":"UTC","holidays":[{"date":"2026-02-03"},{"date":"2026-02-03"}]}`:                                                                       "holidays[1].date",
+		`{"timezone":"UTC","weekly":{"mon":"x"}}`:                                                                                                           "weekly.mon",
+		`{"timezone":"UTC","weekly":{"mon":[["09:00",5]]}}`:                                                                                                 "weekly.mon[0][1]",
+		`{"timezone":"UTC","weekly":{"` + strings.Repeat("m", 65) + `":"x"}}`:                                                                               "weekly",
+		`{"timezone":"UTC","weekly":{"day":null}}`:                                                                                                          "weekly",
 		`{"timezone":"UTC","weekly":{"mon":[["24:00","24:00"]]}}`:                                                                                           "weekly.mon[0]",
 		`{"timezone":"UTC","holidays":[{"date":"2026-02-03","spans":[["10:00","25:00"]]}]}`:                                                                 "holidays[0].spans[0]",
 	} {

@@ -99,6 +99,8 @@ func (f *BodyChecker) checkValue(t reflect.Type) *mismatch {
 		return f.checkLeaf(start, t, "has the wrong format")
 	case t.Kind() == reflect.Struct && first == '{':
 		return f.checkObject(StructFields(t))
+	case t.Kind() == reflect.Map && first == '{':
+		return f.checkMap(t.Elem())
 	case t.Kind() == reflect.Slice && first == '[':
 		return f.checkArray(t.Elem())
 	default:
@@ -167,6 +169,24 @@ func (f *BodyChecker) checkObject(fields map[string]reflect.StructField) *mismat
 	}
 	return nil
 }
+
+// checkMap walks an object of any keys.
+func (f *BodyChecker) checkMap(value reflect.Type) *mismatch {
+	f.At++
+	for f.NextMember('}') {
+		name := f.ReadKey()
+		switch bad := f.checkValue(value); {
+		case bad != nil && len(name) <= maxNamedKey:
+			return bad.under(name)
+		case bad != nil:
+			return bad
+		}
+	}
+	return nil
+}
+
+// maxNamedKey is the longest key of an object of any keys that an error names.
+const maxNamedKey = 64
 
 func (f *BodyChecker) checkArray(element reflect.Type) *mismatch {
 	f.At++

@@ -173,7 +173,11 @@ func FuzzDecodePath(f *testing.F) {
 		}
 		mismatch, ok := errors.AsType[*json.UnmarshalTypeError](theirErr)
 		if e, ours := errors.AsType[*Error](err); ok && ours {
-			if blamed := indexes.ReplaceAllString(e.Param, ""); !strings.HasPrefix(mismatch.Field, blamed) {
+			blamed := indexes.ReplaceAllString(e.Param, "")
+			if strings.HasPrefix(blamed, "extra.") {
+				blamed = "extra" // encoding/json does not name the keys of maps
+			}
+			if !strings.HasPrefix(mismatch.Field, blamed) {
 				t.Errorf("we blame %q, encoding/json %q", e.Param, mismatch.Field)
 			}
 		}
