@@ -130,7 +130,7 @@ func (a *App) refuseCallback(w http.ResponseWriter, r *http.Request, err error) 
 	case errors.Is(err, callback.ErrUnreadable):
 		err = &rest.Error{Code: rest.InvalidJSON, Message: "The body could not be read."}
 	case errors.Is(err, callback.ErrMethod):
-		err = &rest.Error{Code: rest.MethodNotAllowed, Message: "This path accepts GET and POST.", Allow: "GET, POST"}
+		err = &rest.Error{Code: rest.MethodNotAllowed, Message: "This path accepts GET and POST.", Allow: "GET, HEAD, POST"}
 	}
 
 	a.api.WriteError(w, r, err)

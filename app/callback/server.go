@@ -82,7 +82,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var err error
 
 	switch r.Method {
-	case http.MethodGet:
+	case http.MethodGet, http.MethodHead:
 		err = s.verifySubscription(w, r)
 	case http.MethodPost:
 		err = s.handleCallback(w, r)

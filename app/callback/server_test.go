@@ -171,4 +171,10 @@ func TestTheHandshakeNeedsTheToken(t *testing.T) {
 		s.ServeHTTP(w, httptest.NewRequest("GET", "/provider/webhook?"+query, nil))
 		is.Equal(w.Body.String(), want)
 	}
+
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest("HEAD", "/provider/webhook?hub.mode=subscribe&hub.challenge=1&hub.verify_token=verify+token", nil))
+	if w.Code != 200 {
+		t.Error("HEAD is answered with", w.Code)
+	}
 }
