@@ -128,8 +128,9 @@ func (w *Workers) passedOutcome(
 		return w.answered(args, out, answer, w.markAccepted(out, sent)), nil
 
 	case provider.Unknown:
-		// A callback may have told the id already, to clients that still waited for the answer.
-		queue.OnSettled(ctx, func() { w.Answers.Tell(args.Message, provider.Answer{}) })
+		// A callback may have told the id already, to clients that still waited for the answer. What came
+		// in place of a readable answer, as of a proxy that has failed, is passed on like any other.
+		queue.OnSettled(ctx, func() { w.Answers.Tell(args.Message, answer) })
 		return func(tx *storage.Tx) error {
 			if err := tx.InsertMessageTry(out.message, failedTry(out, err)); err != nil {
 				return err

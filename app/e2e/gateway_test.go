@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strconv"
@@ -373,4 +374,26 @@ func TestTheGatewayWaitsCancelsAndRepeats(t *testing.T) {
 	}
 	s.read("/"+number+"/messages?limit=1", &list)
 	is.Equal(list.Data[0].Error.Code, "message_cancelled")
+}
+
+// What a proxy in front of the provider answers is passed on. The message waits for a callback: the
+// provider may have it.
+func TestTheGatewayPassesOnWhatIsNoAnswerOfTheProvider(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusBadGateway)
+		io.WriteString(w, "<html>bad gateway</html>")
+	}))
+	t.Cleanup(proxy.Close)
+	s := newStage(t, withGateway(time.Minute), func(c *config.Config) { c.Provider.BaseURL = proxy.URL })
+	number := s.connect()
+	messages := "/" + number + "/messages"
+
+	got := s.graph("POST", messages, graphText, "Idempotency-Key", "a")
+	is.Equal([]any{got.status, string(got.raw)}, []any{502, "<html>bad gateway</html>"})
+	var list struct{ Data []struct{ Status string } }
+	s.read(messages, &list)
+	is.Equal(list.Data[0].Status, "pending")
 }
