@@ -23,7 +23,7 @@ type envelope struct {
 
 // Seal makes a ticket of a value, good for a while.
 func Seal(db *storage.DB, purpose string, life time.Duration, value any) (string, error) {
-	whole, err := json.Marshal(envelope{storage.Now().Add(life), value})
+	whole, err := json.Marshal(envelope{db.Now().Add(life), value})
 	if err != nil {
 		return "", err
 	}
@@ -46,5 +46,5 @@ func Open(db *storage.DB, purpose, text string, value any) bool {
 	}
 
 	e := envelope{Value: value}
-	return json.Unmarshal(whole, &e) == nil && storage.Now() < e.Until
+	return json.Unmarshal(whole, &e) == nil && db.Now() < e.Until
 }
