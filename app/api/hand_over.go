@@ -18,8 +18,8 @@ func (b *handOverBody) Validate() error {
 	return cmp.Or(rest.Object("to", b.To, checkHolder), rest.Optional("note", b.Note, maxNote))
 }
 
-// maxAgentName is the longest name of a bot.
-const maxAgentName = 100
+// maxAgentName is the longest name of a bot: as long as a key can be made for one.
+const maxAgentName = 200
 
 // checkHolder checks who is to hold a conversation.
 func checkHolder(to *storage.HolderRef) error {
