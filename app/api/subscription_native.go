@@ -33,10 +33,12 @@ var (
 
 // checkFields checks the names of the provider's fields, if they are given; * means all.
 func checkFields(names []string) error {
-	return checkNames(names, "field of the provider", fieldPattern.MatchString, func(param string) error {
-		const rule = " must be a field of the provider, such as messages: small letters and _."
-		return rest.FailAt(rest.InvalidEventType, param, param+rule)
-	})
+	return checkNames(names, "field of the provider", fieldPattern.MatchString, errField)
+}
+
+func errField(param string) error {
+	const rule = " must be a field of the provider, such as messages: small letters and _."
+	return rest.FailAt(rest.InvalidEventType, param, param+rule)
 }
 
 // checkNames checks what a subscription listens to, if it is given; * means all.
@@ -182,7 +184,7 @@ func nativeSample(field string) []byte {
 func (s *Server) testNative(tx *storage.Tx, sub storage.Subscription, in testRequest) (rest.Reply, error) {
 	field := in.eventType(sub, "messages")
 	if !fieldPattern.MatchString(field) {
-		return rest.Reply{}, checkFields([]string{field})
+		return rest.Reply{}, errField("event_type")
 	}
 
 	id := tx.NewID(storage.PrefixEvent)
