@@ -246,7 +246,7 @@ func prepareTemplate(
 		return nil, err
 	}
 	var prepared *storage.RuleTemplate
-	const none = "No number of this rule has a template with that name and language."
+	const none = "template.name must be a template of a number of this rule, in that language."
 	var missing error = rest.FailAt(rest.InvalidTemplateName, "template.name", none)
 	for _, a := range accounts {
 		var out content.OutgoingMessage
