@@ -133,7 +133,7 @@ func FuzzPerson(f *testing.F) {
 		if again := messaging.NewPerson(p.Phone, p.BSUID, p.Parent); again != p {
 			t.Fatalf("%+v reads as %+v", p, again)
 		}
-		if number, _ := strings.CutPrefix(phone, "+"); p.Phone != "" && p.Phone != "+"+number || p.BSUID != "" && p.BSUID != id || p.Parent != "" && p.Parent != parent {
+		if number, _ := strings.CutPrefix(phone, "+"); p.Phone != "" && p.Phone != "+"+number || p.BSUID != "" && p.BSUID != id || p.Parent != "" && p.Parent != parent && p.Parent != id {
 			t.Fatalf("%q, %q and %q became %+v", phone, id, parent, p)
 		}
 		if length := len(p.Phone); p.Phone != "" && (length < 8 || length > 16 || provider.Digits(p.Phone) != p.Phone[1:]) {
