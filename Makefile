@@ -63,10 +63,12 @@ race: ## Run the tests under the race detector (needs a C compiler; slow)
 # moment is asked once more.
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
-lint: ## gofmt, vet, staticcheck, and the types of the console's modules
+# A release is for macOS too, and nothing but this build looks at what differs there.
+lint: ## gofmt, vet, staticcheck, a build for macOS, and the types of the console's modules
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
 	go vet $(TOOLS) ./...
 	go vet $(TOOLS) -tags trial ./storage ./jobs
+	GOOS=darwin go build $(TOOLS) -o /dev/null .
 	$(STATICCHECK) || { sleep 10; $(STATICCHECK); }
 	@if GOBIN=$(CURDIR)/bin/tools go install $(TSGO) 2>/dev/null; then bin/tools/tsgo -p app/console/tsconfig.json; \
 	else echo "the TypeScript compiler cannot be had here: the types of the console's modules are not checked"; fi
