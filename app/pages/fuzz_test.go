@@ -70,7 +70,7 @@ func FuzzMedia(f *testing.F) {
 		shown, disposition := safeType(kind)
 		bare, _, err := mime.ParseMediaType(shown)
 		major, minor, whole := strings.Cut(bare, "/")
-		runs := major == "text" && minor != "plain" || strings.HasSuffix(minor, "xml") || strings.HasSuffix(minor, "script")
+		runs := major == "text" && minor != "plain" || minor == "xml" || strings.HasSuffix(minor, "+xml") || strings.HasSuffix(minor, "script")
 		if err != nil || !whole || runs || disposition == "inline" && !strings.Contains("image audio video application/pdf", major) {
 			t.Fatalf("%q is shown as %q", kind, shown)
 		}
