@@ -71,11 +71,7 @@ func printStoredStatus(cmd *cobra.Command, _ []string, s *store) error {
 	if err != nil {
 		return err
 	}
-	verified, err := storage.Query(cmd.Context(), s.DB, (*storage.Rx).ReplicaVerifiedAt)
-	if err != nil {
-		return err
-	}
-	status, err := place.StatusOf(cmd.Context(), verified)
+	status, err := place.StatusOf(cmd.Context(), s.DB)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,8 +18,10 @@ import (
 	"confab/app/config"
 	"confab/app/datadir"
 	"confab/app/doctor"
+	"confab/app/replica"
 	"confab/jobs/provider"
 	"confab/storage"
+	"confab/storage/objects/objectstest"
 	"confab/storage/storagetest"
 )
 
@@ -118,6 +121,58 @@ func TestSettingsThatDoNotFitTogether(t *testing.T) {
 			is.True(strings.Contains(found[c.check].Message, c.says))
 		})
 	}
+}
+
+// TestTheReplicaIsExaminedWithoutAServer: how far it is behind is not known, but when it was verified.
+func TestTheReplicaIsExaminedWithoutAServer(t *testing.T) {
+	for name, c := range map[string]struct {
+		verified time.Duration // ago; 0 for never
+		status   string
+		says     string
+	}{
+		"new":                {0, doctor.OK, "No restore of it was verified yet."},
+		"verified":           {25 * time.Hour, doctor.OK, "A restore of it was verified at 2"},
+		"not verified since": {27 * time.Hour, doctor.Warning, "No restore of the replica was verified in the last 26 hours."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			t.Setenv("SSL_CERT_FILE", "") // put back afterwards
+			bucket := objectstest.New(t)
+			found := examined(t, func(dir string, o *doctor.Options) {
+				o.Sources.Environ = append(o.Sources.Environ, "CONFAB_REPLICA__URL="+bucket.Address("confab"),
+					"CONFAB_REPLICA__ACCESS_KEY_ID="+objectstest.Key, "CONFAB_REPLICA__SECRET_ACCESS_KEY="+objectstest.Secret)
+				settings, err := config.Load(o.Sources)
+				is.NoErr(err)
+				place, err := replica.PlaceOf(settings.Replica)
+				is.NoErr(err)
+				db := storagetest.OpenDir(t, dir)
+				_, err = replica.Open(t.Context(), replica.Options{
+					Settings: replica.Settings{Place: place, Dir: dir, Interval: settings.Replica.Interval}, DB: db, Log: slog.New(slog.DiscardHandler),
+				})
+				is.NoErr(err)
+				is.NoErr(db.Close())
+				if c.verified > 0 {
+					storagetest.Exec(t, dir, `INSERT INTO meta (name, value) VALUES ('replica_verified_at', CAST(? AS BLOB))`,
+						storage.Now().Add(-c.verified))
+				}
+				t.Setenv("AWS_CA_BUNDLE", "/nowhere") // the engine's client fails on it
+			})["replica"]
+			is.Equal(found.Status, c.status) // found.Message
+			is.True(strings.Contains(found.Message, c.says))
+			is.True(strings.Contains(found.Message, "is unknown, because no server is running"))
+		})
+	}
+}
+
+func TestTheURLOfAReplicaIsShownAsItIs(t *testing.T) {
+	is := is.New(t)
+	address := ""
+	found := examined(t, func(dir string, o *doctor.Options) {
+		address = "file://" + storage.DatabaseFile(dir) + "/replica" // below a file
+		o.Sources.Environ = append(o.Sources.Environ, "CONFAB_REPLICA__URL="+address)
+	})["replica"]
+	is.Equal(found.Status, doctor.Broken)
+	is.True(strings.Contains(found.Message, address+": "))
 }
 
 // What keeps people from signing in through the identity provider is said, with what to do.

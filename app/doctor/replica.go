@@ -27,7 +27,7 @@ func (e *examination) checkReplica(ctx context.Context) {
 
 	if err := replica.Probe(ctx, e.config.Replica); err != nil {
 		e.broken("replica", "Fix [replica] in the settings, or the storage: until then the replica falls behind.",
-			"%s.", sentence(errorText(err)))
+			"The replica cannot be kept: %s.", errorText(err))
 		return
 	}
 
@@ -43,6 +43,7 @@ func (e *examination) checkReplica(ctx context.Context) {
 }
 
 // checkReplicaProgress asks the server how far the replica is, or a standby how far its copy is.
+// Without a server, the database and the storage say what they know.
 func (e *examination) checkReplicaProgress(ctx context.Context) {
 	var status replica.Status
 	answered, err := e.dir.Ask(ctx, datadir.CommandReplica, &status)
@@ -55,8 +56,10 @@ func (e *examination) checkReplicaProgress(ctx context.Context) {
 		e.broken("standby", "Start it: confab standby URL.", "No standby is running on %s.", string(e.dir))
 		return
 	case !answered:
-		e.ok("replica", "The storage at %s takes, gives and deletes objects.", e.config.Replica.URL)
-		return
+		if status, err = e.storedReplica(ctx); err != nil {
+			e.broken("replica", "Fix the storage: until then the replica falls behind.", "%s.", sentence(errorText(err)))
+			return
+		}
 	}
 
 	check, advice := "replica", "Run 'confab replica verify', and see the log of the server."
@@ -74,10 +77,19 @@ func (e *examination) checkReplicaProgress(ctx context.Context) {
 	e.warn(check, advice, "%s", strings.TrimSpace(strings.Join(warnings, " ")+" "+replicaFigures(status)))
 }
 
+// storedReplica is how far the replica is while no server runs.
+func (e *examination) storedReplica(ctx context.Context) (replica.Status, error) {
+	place, err := replica.PlaceOf(e.config.Replica)
+	if err != nil {
+		return replica.Status{}, err
+	}
+	return place.StatusOf(ctx, e.db)
+}
+
 // replicaFigures says how far a replica is, or the copy of a standby; "" if that has none.
 func replicaFigures(s replica.Status) string {
 	switch {
-	case s.LagSeconds == nil:
+	case s.Standby && s.LagSeconds == nil:
 		return ""
 	case s.Standby:
 		return fmt.Sprintf("The copy of %s is %.1f s behind.", s.URL, *s.LagSeconds)
@@ -86,6 +98,10 @@ func replicaFigures(s replica.Status) string {
 	verified := "No restore of it was verified yet."
 	if s.LastVerifiedAt != 0 {
 		verified = fmt.Sprintf("A restore of it was verified at %s.", s.LastVerifiedAt)
+	}
+	if s.LagSeconds == nil {
+		return fmt.Sprintf("The storage at %s takes, gives and deletes objects. How far the replica is behind is unknown, "+
+			"because no server is running. %s", s.URL, verified)
 	}
 	return fmt.Sprintf("%s is %.1f s behind, and %s to be sent. %s", s.URL, *s.LagSeconds,
 		count(s.BacklogBytes, "byte waits", "bytes wait"), verified)

@@ -9,11 +9,15 @@ import (
 
 	"confab/app/config"
 	"confab/app/datadir"
+	"confab/app/replica"
 )
 
 // checkSettings loads the settings as a server does, and returns whether they can be used.
 func (e *examination) checkSettings() bool {
 	c, err := config.Load(e.Sources)
+	if err == nil && c.Replica.URL != "" {
+		err = replica.CleanEnvironment() // before anything is asked over TLS, whose roots are read once
+	}
 	if err != nil {
 		for line := range strings.Lines(err.Error()) {
 			e.broken("settings", "Fix it; 'confab config check' shows the values in effect, and 'confab init -' every setting.",

@@ -96,9 +96,15 @@ func (r *Replica) lag() time.Duration {
 	return time.Since(r.cleanAt)
 }
 
-// StatusOf is how far a replica is while no server runs, as far as the storage says.
-func (p Place) StatusOf(ctx context.Context, verified storage.Time) (s Status, err error) {
-	s = Status{URL: p.URL, LastVerifiedAt: verified}
+// StatusOf is how far the replica of a database is while no server runs, as far as that and the
+// storage say.
+func (p Place) StatusOf(ctx context.Context, db *storage.DB) (s Status, err error) {
+	ctx, cancel := context.WithTimeout(ctx, firstAnswer)
+	defer cancel()
+	s.URL = p.URL
+	if s.LastVerifiedAt, err = storage.Query(ctx, db, (*storage.Rx).ReplicaVerifiedAt); err != nil {
+		return s, err
+	}
 	now, err := p.current(ctx)
 	if err != nil || now.Number == 0 {
 		return s, err
