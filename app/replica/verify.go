@@ -165,7 +165,7 @@ func hasRoom(dir string, bytes int64) bool {
 	if err := unix.Statfs(dir, &disk); err != nil {
 		return true // the restore will say what is wrong
 	}
-	return int64(disk.Bavail)*disk.Bsize > bytes+bytes/4+spareRoom
+	return int64(disk.Bavail)*int64(disk.Bsize) > bytes+bytes/4+spareRoom
 }
 
 // removeLeftovers removes what checks that were killed have left.
