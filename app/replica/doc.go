@@ -26,6 +26,10 @@
 //	  │ current is another installation's
 //	  └──────────────────────────► refused: nothing is sent, the server does not start
 //
+// A place is known by the generations that its "current" names, and not by how its URL is spelled.
+// Under another URL, the server goes on in its generation where that is in force, with a whole
+// copy, is superseded where it is an earlier one, and begins one anywhere else.
+//
 // While the storage does not answer, a server goes on with what it knew. One that was stopped
 // for a while (SIGSTOP, a machine that slept) looks before it does anything else: takes a
 // request, answers one that was under way, runs a job, hands a message to the provider. See

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,6 +128,8 @@ type localState struct {
 	URL   string `json:"url"`
 	Epoch string `json:"epoch"` // of the database that was sent
 	Generation
+	// Next is what it was about to begin. If that is in force, it did.
+	Next *localState `json:"next,omitempty"`
 }
 
 // readLocal reads what a data directory remembers; the zero value if nothing.
@@ -153,26 +156,42 @@ func (s localState) write(file string) error {
 }
 
 // settle finds or begins the generation of a server. mine is what it remembers, and epoch and
-// installation are those of its database.
-func settle(ctx context.Context, store objects.Store, mine localState, url, epoch, installation string) (Generation, error) {
+// installation are those of its database. Before it begins one it calls remember, so that the server
+// knows it for its own when the answer of the storage, or the server itself, is lost then.
+func settle(
+	ctx context.Context, store objects.Store, mine localState, url, epoch, installation string, remember func(Generation) error,
+) (Generation, error) {
 	now, version, err := readCurrent(ctx, store)
 	if err != nil {
 		return Generation{}, err
 	}
+	if mine.Next != nil && mine.Next.Name == now.Name {
+		mine = *mine.Next
+	}
 
-	known := mine.URL == url && mine.Number > 0
 	switch {
 	case now.Number == 0:
-	case known && now.Name == mine.Name && epoch == mine.Epoch:
+	case now.Name == mine.Name && epoch == mine.Epoch:
 		return mine.Generation, nil
-	case known && now.Name != mine.Name && now.Number >= mine.Number:
+	case now.supersedes(mine, url):
 		return Generation{}, &SupersededError{now.Generation}
 	case now.Installation != installation:
 		return Generation{}, errForeign
 	}
 
 	next := now.next(installation, mine.Number)
+	if err := remember(next.Generation); err != nil {
+		return Generation{}, err
+	}
 	return next.Generation, next.begin(ctx, store, version)
+}
+
+// supersedes reports whether another server has taken over at a URL. Names are random, so a place
+// that holds the one of this server is known by that, however its URL is spelled now. The number
+// is for one that is not remembered any more.
+func (c current) supersedes(mine localState, url string) bool {
+	isEarlier := slices.ContainsFunc(c.Earlier, func(g Generation) bool { return g.Name == mine.Name })
+	return isEarlier || mine.URL == url && mine.Number > 0 && c.Name != mine.Name && c.Number >= mine.Number
 }
 
 // next is the generation that follows, with a number that is higher than another one too.
@@ -183,7 +202,7 @@ func (c current) next(installation string, number int) current {
 		Generation: Generation{
 			Name:   fmt.Sprintf("%06d-%s", number, strings.ToLower(rand.Text()[:12])),
 			Number: number,
-			Since:  time.Now().UTC(),
+			Since:  storage.At(time.Now()).Std(), // milliseconds, as the API has them
 			Host:   host,
 		},
 		Installation: installation,

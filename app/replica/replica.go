@@ -174,7 +174,12 @@ func (r *Replica) look(ctx context.Context) error {
 	if superseded != nil {
 		return superseded
 	}
-	found, err := settle(ctx, r.store, mine, r.URL, r.epoch, r.installation)
+	found, err := settle(ctx, r.store, mine, r.URL, r.epoch, r.installation, func(next Generation) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.local.Next = &localState{URL: r.URL, Epoch: r.epoch, Generation: next}
+		return r.local.write(r.file(StateFile))
+	})
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -189,11 +194,12 @@ func (r *Replica) look(ctx context.Context) error {
 		r.problem = err.Error()
 		return err
 	}
-	if mine.Name == found.Name {
+	if mine.Name == found.Name && mine.URL == r.URL {
 		return nil
 	}
 
-	// What waits to be sent belongs to the generation before.
+	// What waits to be sent belongs to the generation before, or to another place: under a URL
+	// that was changed there may be an older copy of the one before. A whole copy is sent.
 	next := localState{URL: r.URL, Epoch: r.epoch, Generation: found}
 	if err := errors.Join(os.RemoveAll(r.file(waitingDir)), next.write(r.file(StateFile))); err != nil {
 		return err
@@ -204,7 +210,11 @@ func (r *Replica) look(ctx context.Context) error {
 	default:
 		close(r.settled)
 	}
-	r.Log.Info("a generation of the replica begins", "url", r.URL, "generation", found.Name)
+	if mine.Name == found.Name {
+		r.Log.Info("replica.url was changed: a whole copy is sent", "url", r.URL, "generation", found.Name)
+	} else {
+		r.Log.Info("a generation of the replica begins", "url", r.URL, "generation", found.Name)
+	}
 	return nil
 }
 

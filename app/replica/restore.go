@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/benbjohnson/litestream"
+
+	"confab/storage"
 )
 
 // Restored is what a database was made of.
@@ -30,6 +32,7 @@ func (p Place) Restore(ctx context.Context, at time.Time, file string) (out Rest
 	// A server that ended before its first copy was complete has left nothing, and then the
 	// newest is what the one before it had.
 	for _, g := range now.until(at) {
+		g.Since = storage.At(g.Since).Std() // milliseconds, as the API has them
 		out.Generation = g
 		out.AsOf, err = p.restore(ctx, g.Name, at, file)
 		if !errors.Is(err, errEmpty) {
@@ -72,5 +75,5 @@ func (p Place) restore(ctx context.Context, generation string, at time.Time, fil
 	if err != nil {
 		return asOf, fmt.Errorf("restore from %s: %w", p.URL, err)
 	}
-	return last.CreatedAt, nil
+	return storage.At(last.CreatedAt).Std(), nil
 }

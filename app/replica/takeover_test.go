@@ -2,6 +2,7 @@ package replica_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -84,6 +85,170 @@ func TestAServerThatWasSupersededEnds(t *testing.T) {
 			is.Equal(found, []string{"test.000001"})
 		})
 	}
+}
+
+// spelledDifferently is the same place under another URL.
+func spelledDifferently(place replica.Place) replica.Place {
+	address, query, _ := strings.Cut(place.URL, "?")
+	place.URL = address + "/"
+	if first, rest, ok := strings.Cut(query, "&"); ok {
+		place.URL += "?" + rest + "&" + first
+	}
+	return place
+}
+
+// TestAPlaceIsKnownByWhatItHolds, however its URL is spelled.
+func TestAPlaceIsKnownByWhatItHolds(t *testing.T) {
+	t.Parallel()
+	for name, place := range places(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			old := serve(t, place, t.TempDir())
+			begun := old.replica.Status().Generation
+			old.write(1)
+			old.await("all to be sent", old.isSent)
+			old.stop()
+
+			// The server in force goes on in its generation.
+			other := spelledDifferently(place)
+			old = serve(t, other, old.dir)
+			is.Equal(old.replica.Status().Generation, begun)
+			old.write(2)
+			old.await("all to be sent", old.isSent)
+			old.stop()
+			found, out := restored(t, place, time.Time{})
+			is.Equal(found, []string{"test.000001", "test.000002"})
+			is.Equal(out.Generation.Number, 1)
+
+			// One that was superseded neither serves nor takes over again.
+			began := t.TempDir()
+			restoreInto(t, place, old.dir, began)
+			next := serve(t, place, began)
+			for _, p := range []replica.Place{place, other} {
+				db := open(t, old.dir)
+				_, err := replica.Open(t.Context(), options(t, p, old.dir, db))
+				superseded, ok := errors.AsType[*replica.SupersededError](err)
+				is.True(ok)
+				is.Equal(superseded.By.Number, 2)
+				is.NoErr(db.Close())
+			}
+			is.NoErr(next.replica.InForce(t.Context()))
+			next.stop()
+
+			// At another place, which holds nothing of it, a generation begins.
+			elsewhere := replica.Place{URL: "file://" + filepath.Join(t.TempDir(), "elsewhere")}
+			old = serve(t, elsewhere, old.dir)
+			old.write(3)
+			old.await("all to be sent", old.isSent)
+			is.True(old.replica.Status().Generation != begun)
+			old.stop()
+		})
+	}
+}
+
+// TestAServerGoesOnInACopyOfItsPlace that was made before its last changes, with a whole copy.
+func TestAServerGoesOnInACopyOfItsPlace(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	place, elsewhere := places(t)["file"], places(t)["file"]
+	s := serve(t, place, t.TempDir())
+	s.write(1)
+	s.await("all to be sent", s.isSent)
+	s.stop()
+	is.NoErr(os.CopyFS(strings.TrimPrefix(elsewhere.URL, "file://"), os.DirFS(strings.TrimPrefix(place.URL, "file://"))))
+	for n := int64(2); n < 5; n++ {
+		s = serve(t, place, s.dir)
+		s.write(n)
+		s.await("all to be sent", s.isSent)
+		s.stop()
+	}
+
+	// In time the engine deletes what it has sent, all but the last.
+	sent, err := filepath.Glob(filepath.Join(s.dir, "replica/ltx/0/*.ltx"))
+	is.NoErr(err)
+	for _, name := range sent[:len(sent)-1] {
+		is.NoErr(os.Remove(name))
+	}
+
+	s = serve(t, elsewhere, s.dir)
+	s.write(5)
+	s.await("all to be sent", s.isSent)
+	is.Equal(wholeCopies(t, s.dir), 1)
+	s.stop()
+	found, out := restored(t, elsewhere, time.Time{})
+	is.Equal(len(found), 5)
+	is.Equal(out.Generation.Number, 1)
+}
+
+// TestAServerKnowsWhatItHasBegun, though it ended before it could say so.
+func TestAServerKnowsWhatItHasBegun(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	place := places(t)["file"]
+	s := serve(t, place, t.TempDir())
+	s.stop()
+	file := filepath.Join(s.dir, replica.StateFile)
+	state := func() (all map[string]any) {
+		text, err := os.ReadFile(file)
+		is.NoErr(err)
+		is.NoErr(json.Unmarshal(text, &all))
+		return all
+	}
+	write := func(all map[string]any) {
+		text, err := json.Marshal(all)
+		is.NoErr(err)
+		is.NoErr(os.WriteFile(file, text, 0o600))
+	}
+
+	// Of another database: a generation begins.
+	first := state()
+	first["epoch"] = "another"
+	write(first)
+	s = serve(t, place, s.dir)
+	s.stop()
+	second := state()
+	is.Equal(second["number"], 2.0)
+
+	first["next"] = second
+	write(first)
+	s = serve(t, place, s.dir)
+	s.stop()
+	is.Equal(state(), second)
+}
+
+// TestTimesAreInMilliseconds, as everywhere in the API, those of a replica of an earlier release too.
+func TestTimesAreInMilliseconds(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	place := places(t)["file"]
+	s := serve(t, place, t.TempDir())
+	s.write(1)
+	s.await("all to be sent", s.isSent)
+	s.stop()
+	isCut := func(at time.Time) bool { return at == storage.At(at).Std() }
+
+	dir := strings.TrimPrefix(place.URL, "file://")
+	file := filepath.Join(dir, "current")
+	text, err := os.ReadFile(file)
+	is.NoErr(err)
+	var now struct{ Since time.Time }
+	is.NoErr(json.Unmarshal(text, &now))
+	is.True(isCut(now.Since)) // promote prints it
+
+	sent, err := filepath.Glob(filepath.Join(dir, "0*/ltx/0/*.ltx"))
+	is.NoErr(err)
+	is.True(len(sent) > 0)
+	for _, name := range sent {
+		is.NoErr(os.Chtimes(name, time.Time{}, now.Since.Add(123456)))
+	}
+	_, out := restored(t, place, time.Time{})
+	is.True(isCut(out.AsOf))
+
+	earlier := now.Since.Add(123456).Format(time.RFC3339Nano)
+	is.NoErr(os.WriteFile(file, []byte(strings.Replace(string(text), now.Since.Format(time.RFC3339Nano), earlier, 1)), 0o600))
+	_, out = restored(t, place, time.Time{})
+	is.Equal(out.Generation.Since, now.Since)
 }
 
 // TestAServerThatWasStoppedLooksFirst: what it does then may be done by another server.
