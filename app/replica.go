@@ -17,7 +17,7 @@ func (a *App) openReplica() error {
 	if a.Config.Replica.URL == "" {
 		return nil
 	}
-	if err := replica.CleanEnvironment(); err != nil {
+	if err := replica.PrepareProcess(); err != nil {
 		return err
 	}
 	key, err := storage.ReadMasterKey(string(a.dir), a.MasterKey)

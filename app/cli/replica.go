@@ -38,7 +38,7 @@ func replicaPlace(c config.Config) (replica.Place, error) {
 	if c.Replica.URL == "" {
 		return replica.Place{}, errors.New("there is no replica: set replica.url")
 	}
-	if err := replica.CleanEnvironment(); err != nil {
+	if err := replica.PrepareProcess(); err != nil {
 		return replica.Place{}, err
 	}
 	return replica.PlaceOf(c.Replica)

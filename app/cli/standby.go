@@ -27,7 +27,7 @@ func (e *env) standby() *cobra.Command {
 			if !config.IsReplicaURL(args[0]) {
 				return usage("%q is not the URL of a replica, such as s3://bucket/prefix or file:///path", args[0])
 			}
-			if err := replica.CleanEnvironment(); err != nil {
+			if err := replica.PrepareProcess(); err != nil {
 				return err
 			}
 			slog.SetDefault(slog.New(slog.DiscardHandler)) // the engine says there what it does each second

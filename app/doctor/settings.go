@@ -16,7 +16,7 @@ import (
 func (e *examination) checkSettings() bool {
 	c, err := config.Load(e.Sources)
 	if err == nil && c.Replica.URL != "" {
-		err = replica.CleanEnvironment() // before anything is asked over TLS, whose roots are read once
+		err = replica.PrepareProcess() // before anything is asked over TLS, whose roots are read once
 	}
 	if err != nil {
 		for line := range strings.Lines(err.Error()) {

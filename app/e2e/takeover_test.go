@@ -152,6 +152,11 @@ func (d *drill) promote() {
 	}
 	d.Logf("promoted in %s", time.Since(began))
 	d.move(d.next)
+
+	database, err := os.Stat(storage.DatabaseFile(d.next.dir))
+	if err != nil || database.Mode().Perm() != 0o600 {
+		d.Fatalf("the database is for others too: %v %v", database.Mode(), err)
+	}
 }
 
 // sends keeps sending messages until the returned function is called.

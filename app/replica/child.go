@@ -69,7 +69,7 @@ func RunChild(ctx context.Context, in io.Reader, out, log io.Writer) error {
 	// An interrupt of the terminal goes to the server too, which then stops the child.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM)
 	slog.SetDefault(slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})))
-	if err := CleanEnvironment(); err != nil {
+	if err := PrepareProcess(); err != nil {
 		return err
 	}
 

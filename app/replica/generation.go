@@ -78,7 +78,8 @@ type SupersededError struct{ By Generation }
 
 func (e *SupersededError) Error() string {
 	return fmt.Sprintf("this server was superseded by the one on %s, which took over at %s (generation %d): "+
-		"it does not serve any more. To use this machine again, move its data directory away and restore: confab restore",
+		"it does not serve any more. To use this machine again, move its data directory away, and restore there "+
+		"(confab restore URL) or stand by (confab standby URL)",
 		e.By.Host, e.By.Since.UTC().Format(time.RFC3339), e.By.Number)
 }
 

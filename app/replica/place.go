@@ -11,6 +11,7 @@ import (
 	"github.com/benbjohnson/litestream"
 	_ "github.com/benbjohnson/litestream/file" // registers file URLs
 	"github.com/benbjohnson/litestream/s3"
+	"golang.org/x/sys/unix"
 
 	"confab/app/config"
 	"confab/storage/objects"
@@ -48,9 +49,12 @@ func (p Place) client(generation string) (litestream.ReplicaClient, error) {
 	return client, nil
 }
 
-// CleanEnvironment changes the variable of a certificate bundle, on which the engine's client
-// fails, into the one that has the same meaning for every client of this process.
-func CleanEnvironment() error {
+// PrepareProcess must be called before the engine is used. The engine makes files with all the rights
+// that the umask leaves: none for others. And it changes the variable of a certificate bundle, on which
+// the engine's client fails, into the one that has the same meaning for every client of this process.
+func PrepareProcess() error {
+	unix.Umask(0o077)
+
 	bundle, ok := os.LookupEnv("AWS_CA_BUNDLE")
 	if !ok {
 		return nil

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	if err := replica.CleanEnvironment(); err != nil {
+	if err := replica.PrepareProcess(); err != nil {
 		panic(err)
 	}
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // the engine's

@@ -237,7 +237,7 @@ func (s *Standby) mayTakeOver(ctx context.Context, f *follower) (now current, ve
 	if now.Name != f.generation.Name && now.Name != mine.Name {
 		return now, version, mine, &refusedError{fmt.Sprintf("the server on %s took over at %s (generation %d), "+
 			"and has sent nothing that is copied here: try again in a minute, or stop it and "+
-			"restore what the one before had: confab restore",
+			"restore what the one before had: confab restore URL",
 			now.Host, now.Since.Format(time.RFC3339), now.Number)}
 	}
 	return now, version, mine, nil
