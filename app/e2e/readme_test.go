@@ -99,7 +99,7 @@ func withBucket(t *testing.T, script string) string {
 	t.Helper()
 	script = storagetest.Swap(t, script, "s3://my-bucket/", "s3://"+objectstest.Bucket+"/")
 	script = storagetest.Swap(t, script, "https://s3.example.com", objectstest.New(t).URL)
-	for _, address := range []string{"127.0.0.1:8081", "127.0.0.1:8082"} {
+	for _, address := range []string{"127.0.0.1:18081", "127.0.0.1:18082"} {
 		script = strings.ReplaceAll(script, address, freeAddress(t))
 	}
 	return script
