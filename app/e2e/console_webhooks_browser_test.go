@@ -181,6 +181,7 @@ func aDeliveryShowsHowItWasSigned(c *colleague) {
 	c.goTo("webhooks/"+id, r.URL+"/it's")
 	eval[any](c.window, lateSample)
 	c.Click("button", "Send test event")
+	c.Find("dialog", "Send test event") // the page behind it has a type to choose too
 	c.choose("Type", "contact.created")
 	c.WaitFor(`window.lateSampleCame && document.querySelector("dialog textarea").value.includes("contact.created")`)
 	c.Fill("textbox", "Sample", `{"it's": ["<b>mine</b>", 1.50`)
