@@ -2,13 +2,10 @@
 package main
 
 import (
-	"context"
 	_ "embed"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"runtime/metrics"
-	"syscall"
 	"time"
 
 	"confab/app/cli"
@@ -43,10 +40,7 @@ func main() {
 		go raiseMemoryLimit()
 	}
 
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-
-	os.Exit(cli.Run(ctx, cli.Assets{Schema: schema, ExampleConfig: exampleConfig, Version: version}, os.Args[1:]))
+	os.Exit(cli.Run(cli.UntilSignal(), cli.Assets{Schema: schema, ExampleConfig: exampleConfig, Version: version}, os.Args[1:]))
 }
 
 // raiseMemoryLimit keeps the limit well above what is in use. While strangers hold thousands of

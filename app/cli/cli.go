@@ -18,7 +18,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -59,6 +61,20 @@ type env struct {
 	dataDir    string
 	configFile string
 	running    bool // a command's own code has begun: its errors are not about usage
+}
+
+// UntilSignal is a context that ends with the first SIGINT or SIGTERM. From then on none is caught, so
+// that a second one ends the process at once.
+func UntilSignal() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		<-signals
+		signal.Stop(signals)
+		cancel()
+	}()
+	return ctx
 }
 
 // Run runs one command line and returns its exit status.

@@ -1,12 +1,9 @@
 package cli_test
 
 import (
-	"context"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
-	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -27,9 +24,7 @@ func TestScripts(t *testing.T) {
 
 // program is package main in a few lines: it cannot be imported.
 func program() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	os.Exit(cli.Run(ctx, assets(), os.Args[1:]))
+	os.Exit(cli.Run(cli.UntilSignal(), assets(), os.Args[1:]))
 }
 
 func assets() cli.Assets {

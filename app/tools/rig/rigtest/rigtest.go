@@ -3,7 +3,6 @@
 package rigtest
 
 import (
-	"context"
 	"os"
 	"os/signal"
 	"syscall"
@@ -31,10 +30,7 @@ const (
 func Main(m interface{ Run() int }, self func()) {
 	switch {
 	case os.Getenv(asConfab) != "":
-		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-
-		context.AfterFunc(ctx, stop)
-		os.Exit(cli.Run(ctx, cli.Assets{Schema: os.Getenv(schema), Version: "test", Clock: steppedClock()}, os.Args[1:]))
+		os.Exit(cli.Run(cli.UntilSignal(), cli.Assets{Schema: os.Getenv(schema), Version: "test", Clock: steppedClock()}, os.Args[1:]))
 	case os.Getenv(asSelf) != "":
 		self()
 	default:
