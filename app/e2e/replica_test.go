@@ -67,14 +67,13 @@ func TestBrokenStorageOfTheReplicaIsReported(t *testing.T) {
 			is.True(until(func() bool { return !strings.Contains(command("replica", "status"), "Last upload     never") }))
 
 			store.Break(c.fault)
-			for n := 0; ; n++ {
-				insist(t, s, fmt.Sprint("label ", n))
+			label, n := "/v1/labels/"+insist(t, s, "label"), 0
+			is.True(until(func() bool {
+				n++ // something new waits to be sent
+				s.mustSend("PATCH", label, fmt.Sprintf(`{"name":"label %d"}`, n))
 				status := command("replica", "status")
-				if strings.Contains(status, "would be lost with this machine") && strings.Contains(status, c.says) {
-					break
-				}
-				is.True(n < 1000)
-			}
+				return strings.Contains(status, "would be lost with this machine") && strings.Contains(status, c.says)
+			}))
 			if name == "slow" {
 				return // a check of one object succeeds, if one waits
 			}
