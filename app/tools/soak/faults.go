@@ -7,11 +7,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"confab/app/tools/rig"
 	"confab/storage"
@@ -177,26 +178,35 @@ func (t *trial) restart(context.Context, time.Duration) {
 	t.server.Start()
 }
 
-// mountDisk mounts a file system of its own that is large enough for a trial and can be filled up, or
-// returns "" if that is not permitted. A replica keeps some minutes of changes in it.
-func mountDisk(path string, length time.Duration) string {
-	size := fmt.Sprintf("size=%dm", 2048+256*int(length/time.Minute))
+// mountDisk mounts a file system of its own that can be filled up, or returns "" if that is not
+// permitted.
+func mountDisk(path string) string {
 	rig.Check(os.MkdirAll(path, 0o700))
-	if exec.Command("mount", "-t", "tmpfs", "-o", size, "tmpfs", path).Run() != nil {
+	if exec.Command("mount", "-t", "tmpfs", "-o", diskSize, "tmpfs", path).Run() != nil {
 		return ""
 	}
 	return path
 }
 
-// fillDisk writes a file until no block is free.
-func (t *trial) fillDisk(ctx context.Context, length time.Duration) {
-	f := rig.Must(os.Create(filepath.Join(t.disk, "ballast")))
-	defer os.Remove(f.Name())
-	defer f.Close()
+// diskSize is the size of that file system while it is not full. It is in memory, and takes as
+// much of it as is stored: some gigabytes in hours, with the minutes of changes that a replica
+// keeps.
+const diskSize = "size=16g"
 
-	for block := make([]byte, 1<<20); len(block) >= 512; {
-		if _, err := f.Write(block); err != nil {
-			block = block[:len(block)/2]
+// fillDisk takes the free space away: it makes the disk as small as what it holds. To write until
+// nothing is free would need all of that memory.
+func (t *trial) fillDisk(ctx context.Context, length time.Duration) {
+	resize := func(size string) error {
+		return exec.Command("mount", "-o", "remount,"+size, t.disk).Run()
+	}
+	defer func() { rig.Check(resize(diskSize)) }()
+
+	// What the server stores between the two calls does not fit, and the second one is refused.
+	for ctx.Err() == nil {
+		var disk unix.Statfs_t
+		rig.Check(unix.Statfs(t.disk, &disk))
+		if resize(fmt.Sprintf("size=%d", int64(disk.Blocks-disk.Bfree)*int64(disk.Bsize))) == nil {
+			break
 		}
 	}
 	sleep(ctx, length/2)

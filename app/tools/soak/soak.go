@@ -103,7 +103,7 @@ func (t *trial) reconcileWindow() time.Duration {
 func (t *trial) prepare() {
 	log := rig.Must(os.Create(filepath.Join(t.dir, "server.log")))
 	t.server = &rig.Server{Program: t.program, Dir: filepath.Join(t.dir, "data"), Log: log, Address: rig.Must(rig.FreeAddress())}
-	if t.disk = mountDisk(filepath.Join(t.dir, "disk"), t.length); t.disk != "" {
+	if t.disk = mountDisk(filepath.Join(t.dir, "disk")); t.disk != "" {
 		t.server.Dir = filepath.Join(t.disk, "data")
 		rig.Cleanup(t.unmountDisk)
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -8,6 +10,7 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+	"golang.org/x/sys/unix"
 
 	"confab/app/tools/rig"
 	"confab/app/tools/rig/rigtest"
@@ -62,6 +65,33 @@ func TestTheKeptDataOfAFailedTrialAreWhole(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(string(got), want)
 	}
+}
+
+func TestDiskIsFullForATime(t *testing.T) {
+	is := is.New(t)
+	one := &trial{disk: mountDisk(filepath.Join(t.TempDir(), "disk"))}
+	if one.disk == "" {
+		t.Skip("nothing can be mounted here")
+	}
+	defer one.unmountDisk()
+
+	path := filepath.Join(one.disk, "file")
+	is.NoErr(os.WriteFile(path, []byte("rows"), 0o600))
+	full, over := context.WithCancel(context.Background())
+	defer over()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		one.fillDisk(full, time.Hour)
+	}()
+	for disk := (unix.Statfs_t{Bfree: 1}); disk.Bfree > 0; time.Sleep(time.Millisecond) {
+		is.NoErr(unix.Statfs(one.disk, &disk))
+	}
+	is.True(errors.Is(os.WriteFile(path+".new", []byte("rows"), 0o600), unix.ENOSPC))
+
+	over()
+	<-ended
+	is.NoErr(os.WriteFile(path+".new", []byte("rows"), 0o600))
 }
 
 // TestTheAuditFindsWhatContradictsTheGateway plants what must not be, one thing at a time.
