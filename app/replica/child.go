@@ -86,10 +86,26 @@ func RunChild(ctx context.Context, in io.Reader, out, log io.Writer) error {
 	}
 
 	go c.readSignals(lines)
+	work := c.follow
 	if c.VerifyKey != nil {
-		return c.verify(context.WithoutCancel(ctx))
+		work = c.verify
 	}
-	return c.follow(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- work(context.WithoutCancel(ctx)) }()
+
+	select {
+	case err := <-ended:
+		return err
+	case <-c.stop:
+	}
+
+	// The server would kill a child that takes longer, but it may have been killed itself.
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(stopPatience):
+		return errors.New("the last changes were not sent in time")
+	}
 }
 
 // readSignals passes on what the server says.
@@ -163,7 +179,7 @@ func (c *child) open(ctx context.Context) error {
 	c.db.SetMetaPath(c.file(waitingDir))
 	c.db.MonitorInterval, c.db.CheckpointInterval = 0, 0
 	c.db.MinCheckpointPageN, c.db.TruncatePageN = 1<<30, 1<<30
-	c.replica = litestream.NewReplicaWithClient(c.db, client)
+	c.replica = litestream.NewReplicaWithClient(c.db, boundedClient{client})
 	c.replica.MonitorEnabled = false
 	c.db.Replica = c.replica
 

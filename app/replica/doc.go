@@ -78,7 +78,8 @@
 // # Stop
 //
 // The server stops to write and closes the database; the child, which still has it open, so
-// that the log stays, sends the rest for at most 5 s and exits without closing anything.
+// that the log stays, sends the rest for at most 5 s and exits without closing anything. So does
+// the child of a server that was killed: no other one can begin before it has ended.
 //
 // # What may be lost, and what happens twice
 //

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+	"golang.org/x/sys/unix"
 
 	"confab/app/replica"
 	"confab/app/tools/rig"
@@ -425,6 +427,55 @@ func untilKilled(t *testing.T, place replica.Place, dir string, first int) map[i
 	}
 	_ = cmd.Wait()
 	return when
+}
+
+// TestTheChildOfAKilledServerEndsThoughTheStorageIsSilent: another one of the same database can
+// begin only then. The engine, which asks for its lists with a lock held, waits for them.
+func TestTheChildOfAKilledServerEndsThoughTheStorageIsSilent(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	place, store := inStorage(t)
+	asked, sent := make(chan struct{}, 100), make(chan struct{})
+	store.Break(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPut {
+			select {
+			case sent <- struct{}{}:
+			default:
+			}
+		}
+		if list := r.URL.Query().Get("prefix"); list == "" || strings.HasSuffix(list, "/0000/") {
+			return false // what the copying itself asks for
+		}
+		asked <- struct{}{}
+		return objectstest.Silent(w, r)
+	})
+
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestServeUntilKilled$")
+	cmd.Env = append(os.Environ(), "CONFAB_TEST_SERVER="+dir, "CONFAB_TEST_URL="+place.URL)
+	is.NoErr(cmd.Start())
+	<-asked
+	for held := false; !held; { // the server writes on and on
+		select {
+		case <-sent:
+		case <-time.After(500 * time.Millisecond):
+			held = true
+		}
+	}
+	is.NoErr(cmd.Process.Kill())
+	_ = cmd.Wait()
+
+	lock, err := os.Open(filepath.Join(dir, "replica.lock"))
+	is.NoErr(err)
+	defer lock.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- unix.Flock(int(lock.Fd()), unix.LOCK_EX) }()
+	select {
+	case err := <-ended:
+		is.NoErr(err)
+	case <-time.After(time.Minute):
+		t.Error("the child goes on")
+	}
 }
 
 // committed is how many writes a directory has.

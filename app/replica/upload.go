@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/benbjohnson/litestream"
 	"github.com/superfly/ltx"
 )
 
@@ -13,6 +14,8 @@ const (
 	// stallTime is how long a file may take to be sent, and a part more for its size.
 	stallTime = 30 * time.Second
 	stallRate = 128 << 10 // bytes in a second
+	// listTime is how long the storage may take for a page of a list.
+	listTime = 20 * time.Second
 	// retryPause is how long the child waits after a try that failed.
 	retryPause    = 500 * time.Millisecond
 	maxRetryPause = 5 * time.Second
@@ -121,4 +124,39 @@ func (c *child) noteSent() {
 		c.cleanAt = one.before
 	}
 	c.copied = c.copied[max(0, len(c.copied)-1):]
+}
+
+// boundedClient bounds how long the storage may take for a list. The engine compacts beside the
+// copying and would wait a day for one, with a lock held that the copying needs.
+type boundedClient struct{ litestream.ReplicaClient }
+
+// LTXFiles implements litestream.ReplicaClient. The storage is asked while the list is read.
+func (c boundedClient) LTXFiles(ctx context.Context, level int, seek ltx.TXID, useMetadata bool) (ltx.FileIterator, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	timer := time.AfterFunc(listTime, cancel)
+	defer timer.Stop()
+	list, err := c.ReplicaClient.LTXFiles(ctx, level, seek, useMetadata)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return boundedList{list, cancel}, nil
+}
+
+type boundedList struct {
+	ltx.FileIterator
+	cancel context.CancelFunc
+}
+
+// Next implements ltx.FileIterator.
+func (l boundedList) Next() bool {
+	timer := time.AfterFunc(listTime, l.cancel)
+	defer timer.Stop()
+	return l.FileIterator.Next()
+}
+
+// Close implements ltx.FileIterator.
+func (l boundedList) Close() error {
+	defer l.cancel()
+	return l.FileIterator.Close()
 }
