@@ -103,17 +103,20 @@ export function resource(read, kinds = [], pace = 0) {
   const data = signal(/** @type {T | undefined} */ (undefined));
   const error = signal(/** @type {unknown} */ (null));
   let running = new AbortController();
+  let newest = Promise.resolve();
 
-  const reload = async () => {
+  // It ends when what is shown is no older than the call.
+  const reload = () => (newest = readAgain());
+  const readAgain = async () => {
     running.abort();
     const mine = (running = new AbortController());
     try {
       const fresh = await (typeof read === "string" ? get(read, mine) : read(mine.signal));
-      if (mine.signal.aborted) return;
+      if (mine.signal.aborted) return newest;
       data.set(fresh);
       error.set(null);
     } catch (failure) {
-      if (mine.signal.aborted) return;
+      if (mine.signal.aborted) return newest;
       if (!(failure instanceof APIError)) reportError(failure);
       error.set(failure);
     }
@@ -126,7 +129,10 @@ export function resource(read, kinds = [], pace = 0) {
     if (pace) await new Promise((resolve) => setTimeout(resolve, pace));
   })));
   onDispose(() => (isOver = true));
-  onDispose(() => running.abort());
+  onDispose(() => {
+    running.abort();
+    newest = Promise.resolve();
+  });
   reload();
   return { data, error, reload, set: data.set };
 }

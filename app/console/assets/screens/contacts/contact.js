@@ -86,20 +86,24 @@ function contactPage(one) {
  */
 function labelSection(one, path) {
   const labels = allLabels();
-  const has = (/** @type {string} */ id) => one.data().labels.some((/** @type {any} */ label) => label.id === id);
-  const toggle = async (/** @type {string} */ id, /** @type {any} */ box) => {
+  // What was clicked counts until it has been read again: an answer that was under way is older.
+  const clicked = signal(/** @type {Record<string, boolean>} */ ({}));
+  const has = (/** @type {string} */ id) => clicked()[id] ?? one.data().labels.some((/** @type {any} */ label) => label.id === id);
+  const toggle = async (/** @type {string} */ id, /** @type {boolean} */ attached) => {
+    clicked.update((all) => ({ ...all, [id]: attached }));
     try {
-      if (box.checked) await post(path + "/labels", { label_id: id });
+      if (attached) await post(path + "/labels", { label_id: id });
       else await remove(`${path}/labels/${id}`);
       announce("contact", one.data().id);
+      await one.reload();
     } catch (error) {
-      box.checked = has(id);
       toastError(error);
     }
+    clicked.update(({ [id]: _, ...others }) => others);
   };
   return section(text.labels, {}, el("fieldset.label-boxes", { "aria-label": text.labels },
     list(labels, (label) => label.id, (label) => el("label.choice", null,
-      el("input", { type: "checkbox", checked: () => has(label().id), onchange: (/** @type {any} */ event) => toggle(label().id, event.target) }),
+      el("input", { type: "checkbox", checked: () => has(label().id), onchange: (/** @type {any} */ event) => toggle(label().id, event.target.checked) }),
       el("span.labelled", { dir: "auto" }, () => dot(label().color), () => label().name))),
     when(() => labels().length === 0, () => el("p.none", null,
       text.noLabels + " ", isAdmin ? el("a", { href: link("settings/labels") }, text.makeLabels) : text.askForLabels))));
