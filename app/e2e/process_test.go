@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"confab/app/tools/rig"
 	"confab/app/tools/rig/rigtest"
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -111,8 +112,12 @@ func (s *server) start() {
 		close(gone)
 	}()
 	s.t.Cleanup(func() {
-		cmd.Process.Kill()
-		<-gone // or it may still write to the directory while that is removed
+		select {
+		case <-gone:
+		default: // it, or what replicates for it, may write to the directory while that is removed
+			rig.Lose(cmd.Process.Pid)
+			<-gone
+		}
 	})
 	answered := until(func() bool {
 		select {
