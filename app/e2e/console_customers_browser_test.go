@@ -154,7 +154,7 @@ func aCustomersNumberIsDisconnected(c *colleague) {
 	c.toast("Disconnected")
 	c.shows("No numbers connected yet.")
 	c.is.Equal(s.call("GET", s.app.URL()+"/v1/customers/"+id, "")["whatsapp_accounts"], []any{})
-	c.calm("status of 404") // the frame may ask once more how many are unread at the number
+	c.calm("/counts") // the frame may ask once more how many are unread at the number
 }
 
 func aSetupLinkLeadsElsewhereAfterwards(c *colleague) {
@@ -178,7 +178,7 @@ func aSetupLinkLeadsElsewhereAfterwards(c *colleague) {
 	now := s.call("GET", path+"/"+link, "")
 	c.is.Equal(now["success_redirect_url"], "https://example.com/new")
 	c.is.Equal(now["failure_redirect_url"], nil)
-	c.calm("status of 400")
+	c.calm("status of 400", "/counts") // of the number that was disconnected before
 }
 
 // saveIn presses the button of the form in a dialog.
