@@ -53,6 +53,25 @@ func TestATokenThatCannotBeReadEndsTheMessageAndDegradesTheAccount(t *testing.T)
 	})
 }
 
+// A database that cannot be read, such as that of a server that stops, says nothing of a token.
+func TestATokenThatCannotBeReadForNowIsReadLater(t *testing.T) {
+	bubble(t, func(w *world) {
+		rename := func(from, to string) {
+			storagetest.Exec(t, w.dir, `ALTER TABLE accounts RENAME COLUMN `+from+` TO `+to)
+		}
+		id := w.text()
+		rename("access_token", "gone")
+		w.start()
+		time.Sleep(time.Second)
+		w.is.Equal(w.message(id).Status, storage.MessageQueued)
+
+		rename("gone", "access_token")
+		time.Sleep(time.Hour)
+		w.is.Equal(w.message(id).Status, storage.MessageSent)
+		w.is.Equal(w.detail(w.account).Status, storage.AccountConnected)
+	})
+}
+
 func TestASendJobThatIsGivenUpEndsItsMessage(t *testing.T) {
 	bubble(t, func(w *world) {
 		id := w.text()

@@ -10,7 +10,6 @@ import (
 	"confab/jobs/filetype"
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
-	"confab/jobs/provisioning"
 	"confab/jobs/queue"
 	"confab/storage"
 )
@@ -54,7 +53,7 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job, args fetchArg
 	}
 	sender, token, err := w.loadSender(ctx, args.Account)
 	switch {
-	case errors.Is(err, provisioning.ErrTokenUnreadable):
+	case errors.Is(err, storage.ErrSealed):
 		return func(tx *storage.Tx) error { return w.failFetch(tx, args, err) }, nil
 	case err != nil:
 		return nil, err

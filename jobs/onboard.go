@@ -38,7 +38,7 @@ func (w *Workers) onboard(ctx context.Context, job storage.Job, args storage.Onb
 // onboardFailed tries a signup again after errors that may pass, or records that it failed.
 func (w *Workers) onboardFailed(job storage.Job, args storage.OnboardArgs, failed error) (queue.Commit, error) {
 	_, ofProvider := errors.AsType[*provider.Error](failed)
-	mayPass := provider.IsTransient(failed) || !ofProvider && !errors.Is(failed, provisioning.ErrTokenUnreadable)
+	mayPass := provider.IsTransient(failed) || !ofProvider && !errors.Is(failed, storage.ErrSealed)
 	if mayPass && job.Attempt() <= len(onboardRetries) {
 		return nil, queue.RetryAfter(onboardRetries[job.Attempt()-1], failed)
 	}

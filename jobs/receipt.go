@@ -8,7 +8,6 @@ import (
 
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
-	"confab/jobs/provisioning"
 	"confab/jobs/queue"
 	"confab/storage"
 )
@@ -48,7 +47,7 @@ func EnqueueReceipt(tx *storage.Tx, account int64, providerID string, typing boo
 func (w *Workers) receipt(ctx context.Context, job storage.Job, args receiptArgs) (queue.Commit, error) {
 	sender, token, err := w.loadSender(ctx, args.Account)
 	switch {
-	case err != nil && !errors.Is(err, provisioning.ErrTokenUnreadable):
+	case err != nil && !errors.Is(err, storage.ErrSealed):
 		return nil, err
 	case messaging.ReceiptRefusalOf(sender) != nil:
 		return nil, nil // the number may not send any more

@@ -4,14 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
 	"confab/jobs/errorcode"
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
-	"confab/jobs/provisioning"
 	"confab/jobs/queue"
 	"confab/storage"
 )
@@ -103,7 +101,7 @@ func (w *Workers) sendBy(ctx context.Context, job storage.Job, rules sendRules) 
 		return nil, nil // deleted meanwhile
 	case errors.Is(err, storage.ErrNotFound):
 		return func(tx *storage.Tx) error { return giveUpMessage(tx, args.AboutMessage, "The account was removed.") }, nil
-	case errors.Is(err, provisioning.ErrTokenUnreadable):
+	case errors.Is(err, storage.ErrSealed):
 		return rules.refuse(ctx, out, messaging.Failure{
 			Code:   errorcode.AuthExpired,
 			Text:   "The account's access token cannot be read.",
@@ -238,18 +236,15 @@ func (w *Workers) deletedMeanwhile(ctx context.Context, out outgoing) (bool, err
 	return err != nil || m.Status == storage.MessageFailed, storage.IgnoreNotFound(err)
 }
 
-// loadSender finds an account and its token. The error is ErrTokenUnreadable if there is a
-// token that cannot be decrypted.
+// loadSender finds an account and its token. The error is ErrSealed if there is a token that
+// cannot be decrypted.
 func (w *Workers) loadSender(ctx context.Context, account int64) (s storage.Sender, token provider.Token, err error) {
 	if s, err = w.DB.Sender(ctx, account); err != nil {
 		return s, token, err
 	}
 
 	plain, err := w.DB.AccessToken(ctx, s.Account)
-	if err != nil {
-		return s, token, fmt.Errorf("%w: %w", provisioning.ErrTokenUnreadable, err)
-	}
-	return s, provider.NewToken(plain), nil
+	return s, provider.NewToken(plain), err
 }
 
 // refusalNow says why a message must not be sent any more, or nil: its account

@@ -228,7 +228,7 @@ func (s *Server) withTemplateSync(r *rest.Request, run func() (rest.Reply, error
 	}
 
 	if failed := s.Accounts.SyncTemplatesOnce(r.HTTP.Context(), r.Account.ID); failed != nil {
-		if _, theirs := errors.AsType[*provider.Error](failed); theirs || errors.Is(failed, provisioning.ErrTokenUnreadable) {
+		if _, theirs := errors.AsType[*provider.Error](failed); theirs || errors.Is(failed, storage.ErrSealed) {
 			return rest.Reply{}, errProviderUnavailable(failed)
 		}
 		return rest.Reply{}, failed

@@ -7,7 +7,7 @@ import (
 
 	"confab/app/api/rest"
 	"confab/jobs/provider"
-	"confab/jobs/provisioning"
+	"confab/storage"
 )
 
 // The provider is called within the request where the client needs its answer: to
@@ -20,7 +20,7 @@ func ProviderCallError(err error, refused func(*provider.Error) error) error {
 	e, answered := errors.AsType[*provider.Error](err)
 
 	switch {
-	case errors.Is(err, provisioning.ErrTokenUnreadable):
+	case errors.Is(err, storage.ErrSealed):
 		return &rest.Error{Code: rest.UpstreamError, Message: "The account's access token cannot be read.", Cause: err}
 	case !answered:
 		return err

@@ -3,7 +3,6 @@ package provisioning
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -40,14 +39,12 @@ func NewAccounts(db *storage.DB, client *provider.Client) *Accounts {
 	}
 }
 
-// ErrTokenUnreadable means that an account has a token that cannot be decrypted.
-var ErrTokenUnreadable = errors.New("access token")
-
 type credentials struct {
 	storage.AccountDetail
 	token provider.Token
 }
 
+// credentials finds an account and its token. The error is ErrSealed if that cannot be decrypted.
 func (a *Accounts) credentials(ctx context.Context, account int64) (c credentials, err error) {
 	err = a.db.View(ctx, func(rx *storage.Rx) (err error) {
 		if c.AccountDetail, err = rx.AccountDetail(account); err != nil {
@@ -55,11 +52,8 @@ func (a *Accounts) credentials(ctx context.Context, account int64) (c credential
 		}
 
 		plain, err := rx.AccessToken(c.Account)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrTokenUnreadable, err)
-		}
 		c.token = provider.NewToken(plain)
-		return nil
+		return err
 	})
 	return c, err
 }
