@@ -348,7 +348,7 @@ func TestABurstMakesNoMoreNotificationsThanTheRuleAllows(t *testing.T) {
 		s.browser("Second", storage.NotifyMine)
 		w.start()
 
-		for i := range 1000 {
+		for i := range 150 {
 			w.ask(fmt.Sprint("wamid.", i), "hi")
 		}
 		w.is.Equal(len(s.news()), 2) // one a device

@@ -29,7 +29,7 @@ env CONFAB_PROVIDER__BASE_URL=$SIMULATOR
 env CONFAB_PROVIDER__APP_ID=$APP
 env CONFAB_PROVIDER__APP_SECRET=$SECRET
 `
-		start = "listen AT\nexec confab serve --listen $AT &server&\neventually confab ready --url http://$AT\n"
+		start = "listen AT\nexec confab serve --listen $AT &server&\nready http://$AT\n"
 		stop  = "term\nwait\n"
 		files = "-- hours.json --\n{\"timezone\":\"Europe/Madrid\",\"weekly\":{\"mon\":[[\"09:00\",\"18:00\"]]}}\n-- rates.csv --\nfrom,country,category,price,currency\n2026-10-01,44,marketing,0.0529,USD\n2026-10-01,*,utility,0.004,USD\n-- people --\nphone_number,name\n+15550000001,Ana\n15550000002,Bo\n-- body --\n{}\n-- nowhere.toml --\n[provider]\nbase_url = \"http://127.0.0.1:1\"\n"
 	)

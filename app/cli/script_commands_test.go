@@ -37,6 +37,7 @@ func scriptCommands() map[string]scriptCommand {
 	return map[string]scriptCommand{
 		"exits":       exits,
 		"eventually":  eventually,
+		"ready":       ready,
 		"keep":        keep,
 		"json":        isJSON,
 		"mode":        hasMode,
@@ -72,6 +73,21 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	for began := time.Now(); time.Since(began) < eventuallyLimit; time.Sleep(20 * time.Millisecond) {
 		if err := ts.Exec(args[0], args[1:]...); (err != nil) == neg {
+			return
+		}
+	}
+	ts.Fatalf("not within %s", eventuallyLimit)
+}
+
+// ready URL waits until a server answers there that it is, without a process for each question.
+func ready(ts *testscript.TestScript, _ bool, args []string) {
+	for began := time.Now(); time.Since(began) < eventuallyLimit; time.Sleep(10 * time.Millisecond) {
+		res, err := http.Get(args[0] + "/readyz")
+		if err != nil {
+			continue
+		}
+		res.Body.Close()
+		if res.StatusCode == http.StatusOK {
 			return
 		}
 	}

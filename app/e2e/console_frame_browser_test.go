@@ -1,12 +1,9 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
@@ -15,10 +12,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/matryer/is"
 
-	"confab/app/limit"
-	"confab/app/password"
 	"confab/storage"
-	"confab/storage/storagetest"
 )
 
 // colleague is a person at the console, in a real browser.
@@ -53,42 +47,11 @@ func (s *stage) seated(t *testing.T, name, email, role string, more ...chromedp.
 	return c
 }
 
-// hashedPassword is goodPassword as it is stored. It is hashed once: that takes longer than many
-// a test.
-var hashedPassword = sync.OnceValues(func() (string, error) {
-	return password.NewHasher().Hash(context.Background(), limit.Holder{}, goodPassword)
-})
-
-// signedIn opens a browser with the session of somebody new, by a link that signs in: what the
-// pages of an invitation look like is tested once, and not before everything else.
+// signedIn opens a window with the session of somebody new.
 func (s *stage) signedIn(t *testing.T, name, email, role string, more ...chromedp.ExecAllocatorOption) *colleague {
 	t.Helper()
-	hash, err := hashedPassword()
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, _ := s.invitePerson(email, role)
-	u.Name = name
-	var token string
-	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) (err error) {
-		if err := tx.UpdateUser(&u); err != nil {
-			return err
-		}
-		if err := tx.SetPassword(u.ID, hash); err != nil {
-			return err
-		}
-		if err := tx.EndUserInvitations(u.ID); err != nil {
-			return err
-		}
-		token, _, err = tx.InsertSignInLink(u)
-		return err
-	})
-	b := s.browser()
 	chrome := "User-Agent: Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0" // as the sessions of the console say
-	if got := b.open("POST", "/console/link/"+token, nil, chrome); got.status != http.StatusSeeOther {
-		t.Fatal(got.body)
-	}
-
+	b, _ := s.member(name, email, role, chrome)
 	c := &colleague{window: openWindow(t, more...), t: t, is: is.New(t), stage: s}
 	c.Do(chromedp.EmulateViewport(1280, 800))
 	for name, value := range b.cookies {

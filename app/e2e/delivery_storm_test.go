@@ -45,7 +45,7 @@ var insistently = []string{
 func TestKillingTheServerLosesNoEvent(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	const clients, each, kills = 8, 75, 5
+	const clients, each, kills = 8, 40, 5
 	s := prepareServer(t)
 	sim := simulate(t, s)
 	sim.connect(s)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/datadir"
+	"confab/app/replica"
 	"confab/app/tools/rig"
 	"confab/storage"
 	"confab/storage/objects/objectstest"
@@ -64,16 +66,22 @@ func TestBrokenStorageOfTheReplicaIsReported(t *testing.T) {
 				out, _ := cmd.CombinedOutput() // doctor finds other things, too
 				return string(out)
 			}
-			is.True(until(func() bool { return !strings.Contains(command("replica", "status"), "Last upload     never") }))
+			status := func() (is replica.Status) { // as the command asks for it
+				datadir.Dir(s.dir).Ask(t.Context(), datadir.CommandReplica, &is)
+				return is
+			}
+			is.True(until(func() bool { return status().LastUploadAt != 0 }))
 
 			store.Break(c.fault)
 			label, n := "/v1/labels/"+insist(t, s, "label"), 0
 			is.True(until(func() bool {
 				n++ // something new waits to be sent
 				s.mustSend("PATCH", label, fmt.Sprintf(`{"name":"label %d"}`, n))
-				status := command("replica", "status")
-				return strings.Contains(status, "would be lost with this machine") && strings.Contains(status, c.says)
+				now := status()
+				return now.LagSeconds != nil && *now.LagSeconds > replica.LagToWarn.Seconds() && strings.Contains(now.Error, c.says)
 			}))
+			said := command("replica", "status")
+			is.True(strings.Contains(said, "would be lost with this machine") && strings.Contains(said, c.says))
 			if name == "slow" {
 				return // a check of one object succeeds, if one waits
 			}

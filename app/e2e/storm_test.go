@@ -142,7 +142,7 @@ func (sim *simulated) connect(s *server) {
 func TestKillingTheServerNeitherLosesNorDoublesAMessage(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	const clients, each, kills = 8, 150, 3
+	const clients, each, kills = 8, 60, 3
 	s := prepareServer(t)
 	sim := simulate(t, s)
 	sim.connect(s)

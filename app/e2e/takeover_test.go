@@ -172,7 +172,7 @@ func (d *drill) sends(name string) (stop func()) {
 				if err == nil && r.status == 200 {
 					d.acknowledged.Store(r.body["data"].(map[string]any)["id"].(string), exchange{began, time.Now()})
 				}
-				time.Sleep(20 * time.Millisecond) // a rate, not a wait
+				time.Sleep(60 * time.Millisecond) // a rate, not a wait
 			}
 		})
 	}

@@ -1,8 +1,10 @@
 package queue_test
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -65,6 +67,12 @@ func TestACrashDelaysNothing(t *testing.T) {
 	})
 }
 
+// sleepUntilDue sleeps until something is due, and for a second at least.
+func sleepUntilDue(t *testing.T, db *storage.DB) {
+	first := slices.MinFunc(waiting(t, db), func(a, b storage.Job) int { return cmp.Compare(a.DueAt, b.DueAt) })
+	time.Sleep(max(time.Second, first.DueAt.Sub(db.Now())))
+}
+
 func TestAJobThatKeepsKillingTheProcessIsGivenUp(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
 		id := enqueue(t, db, storage.NewJob{Kind: "k"})[0]
@@ -74,7 +82,7 @@ func TestAJobThatKeepsKillingTheProcessIsGivenUp(t *testing.T) {
 			if crashes > 10 {
 				break
 			}
-			time.Sleep(time.Second)
+			sleepUntilDue(t, db)
 		}
 		is.Equal(crashes, 11)
 		var runs atomic.Int32
@@ -101,7 +109,7 @@ func TestACulpritTakesNobodyWithIt(t *testing.T) {
 		for range 20 {
 			enqueue(t, db, storage.NewJob{Kind: "k"})
 		}
-		for range 3000 {
+		for began := time.Now(); time.Since(began) < 3000*time.Second; sleepUntilDue(t, db) {
 			var due []storage.Job
 			storagetest.Update(t, db, func(tx *storage.Tx) (err error) {
 				due, _, err = tx.ClaimDue("k", 100, time.Minute, func(string) bool { return true })
@@ -119,7 +127,6 @@ func TestACulpritTakesNobodyWithIt(t *testing.T) {
 			if killed {
 				crash(t, db, "none")
 			}
-			time.Sleep(time.Second)
 		}
 		left := waiting(t, db)
 		is.Equal(len(left), 1)

@@ -26,10 +26,8 @@
   const isShown = (e) => e.checkVisibility({ visibilityProperty: true });
 
   // What lies behind an open dialog cannot be reached, but what is shown above it can.
-  const isKnown = (e) => {
-    const behind = [...document.querySelectorAll("dialog:modal")].at(-1);
-    return isShown(e) && !e.closest("[aria-hidden=true], [inert]") && (!behind || behind.contains(e));
-  };
+  const dialog = [...document.querySelectorAll("dialog:modal")].at(-1);
+  const isKnown = (e) => isShown(e) && !e.closest("[aria-hidden=true], [inert]") && (!dialog || dialog.contains(e));
 
   const textOf = (e) => [...e.childNodes].map((child) => {
     if (child.nodeType === Node.TEXT_NODE) return child.data;
