@@ -242,6 +242,20 @@ func TestABroadcastThatIsTakenBackStaysSo(t *testing.T) {
 	})
 }
 
+// Whoever takes one back because of an error that came after its publication takes nothing from it.
+func TestAPublishedBroadcastKeepsItsRecipients(t *testing.T) {
+	broadcasting(t, func(w *world) {
+		b := w.broadcast(people(5))
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error {
+			n, err := tx.DeleteUnpublishedBroadcast(b.Number, 50)
+			w.is.Equal(n, int64(0))
+			return err
+		})
+		w.is.Equal(len(w.recipients(b)), 5)
+		w.is.Equal(w.now(b).CompletedAt, storage.Time(0))
+	})
+}
+
 // later queues a text that is sent later.
 func (w *world) later(after time.Duration) string {
 	return w.queue("+15550001111", "text", `{"body":"later"}`, func(m *storage.Message) { m.ScheduledAt = w.db.Now().Add(after) })

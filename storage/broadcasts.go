@@ -227,11 +227,12 @@ func (tx *Tx) DeleteAbandonedBroadcasts(since Time, limit int) (int64, error) {
 // It marks the broadcast as over first: a request that goes on, because a clock leapt and
 // it only seemed abandoned, gets an error instead of a broadcast without its first recipients.
 func (tx *Tx) DeleteUnpublishedBroadcast(number int64, limit int) (int64, error) {
-	if err := tx.Run(`UPDATE broadcasts SET completed_at = ? WHERE number = ? AND status = 'making'`, tx.Now, number); err != nil {
+	n, err := tx.Exec(`UPDATE broadcasts SET completed_at = ? WHERE number = ? AND status = 'making'`, tx.Now, number)
+	if err != nil || n == 0 { // it is gone, or published after all
 		return 0, err
 	}
 
-	n, err := tx.deleteSome("broadcast_recipients", "broadcast, number", "broadcast = ? ORDER BY number", number, limit)
+	n, err = tx.deleteSome("broadcast_recipients", "broadcast, number", "broadcast = ? ORDER BY number", number, limit)
 	if err != nil || n >= int64(limit) {
 		return n, err
 	}

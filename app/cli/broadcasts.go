@@ -79,17 +79,22 @@ func (s *store) createBroadcast(cmd *cobra.Command, number numberFlags, d api.Br
 	}
 
 	var made storage.Broadcast
+	var saved error // that the server could not be told
 	err = api.MakeBroadcast(cmd.Context(), s.DB, key, d, func(publish func(*storage.Tx) (storage.Broadcast, error)) error {
-		return s.write(cmd, func(tx *storage.Tx) (_ written, err error) {
+		err := s.write(cmd, func(tx *storage.Tx) (_ written, err error) {
 			made, err = publish(tx)
 			return written{entry: auditEntry{key.OrganizationID, "broadcast.created", "broadcast", made.ID}}, err
 		})
+		if errors.Is(err, errSaved) {
+			saved, err = err, nil
+		}
+		return err
 	})
 	line.end()
 	if err != nil {
 		return plainError(err, broadcastFlags)
 	}
-	if err := printNew(cmd, made.ID, event.ViewBroadcast(made)); err != nil || wantsJSON(cmd) {
+	if err := errors.Join(saved, printNew(cmd, made.ID, event.ViewBroadcast(made))); err != nil || wantsJSON(cmd) {
 		return err
 	}
 

@@ -179,7 +179,10 @@ func (s *store) importContacts(cmd *cobra.Command, name string, f importFlags) e
 		}
 		return done, jobs.EnqueueContactImport(tx, i)
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, errSaved):
+		return err // the server reads the file when it can
+	case err != nil:
 		return errors.Join(err, files.Remove(i.ID))
 	}
 	if i, err = s.followImport(cmd, files, i, size); err != nil {

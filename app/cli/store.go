@@ -96,10 +96,13 @@ func (s *store) changeAndNotify(ctx context.Context, command string, fn func(*st
 
 	// The transaction is committed: the error must not look as if it were not.
 	if err := s.dir.SendCommand(ctx, command); err != nil {
-		return fmt.Errorf("the change was saved, but %w", err)
+		return fmt.Errorf("%w, but %w", errSaved, err)
 	}
 	return nil
 }
+
+// errSaved begins an error that came after the commit: what was written stays.
+var errSaved = errors.New("the change was saved")
 
 // withStore makes a command's RunE of code that works on the data directory,
 // which is opened before and closed after it. For create see open.
@@ -141,10 +144,10 @@ func (s *store) write(cmd *cobra.Command, fn func(*storage.Tx) (written, error))
 		}
 		return s.audit(tx, done.entry.organization, done.entry.action, done.entry.targetType, done.entry.targetID)
 	})
-	if err != nil || done.text == "" {
+	if err != nil && !errors.Is(err, errSaved) || done.text == "" {
 		return err
 	}
-	return printNew(cmd, done.text, done.view)
+	return errors.Join(err, printNew(cmd, done.text, done.view)) // a secret is shown only now
 }
 
 // runWrite makes the RunE of a command that only writes to the database.
