@@ -204,7 +204,8 @@ func (w *Workers) feedBroadcast(ctx context.Context, b storage.Broadcast) (time.
 		quiet := w.DB.Now().Add(w.DB.Lead()).Sub(b.UpdatedAt)
 		return min(max(feedPause, quiet/4), endPause), nil
 	}
-	return broadcastOver, w.DB.Update(ctx, func(tx *storage.Tx) error { return completeBroadcast(tx, b.Number) })
+	// The next run ends the job: another one may pause the broadcast before this transaction.
+	return 0, w.DB.Update(ctx, func(tx *storage.Tx) error { return completeBroadcast(tx, b.Number) })
 }
 
 // isFull reports whether no message of a broadcast may be made until others have ended.

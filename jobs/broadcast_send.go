@@ -101,13 +101,19 @@ func (w *Workers) recheckRecipient(ctx context.Context, job storage.Job, out out
 		return nil, storage.IgnoreNotFound(err)
 	}
 
-	// It is not sent, though it was made.
+	return skipMessage(out, *refused), nil
+}
+
+var cancelled = messaging.Refusal{Code: errorcode.BroadcastCancelled, Text: "The broadcast was cancelled."}
+
+// skipMessage ends a message that is not sent, though it was made.
+func skipMessage(out outgoing, why messaging.Refusal) queue.Commit {
 	return func(tx *storage.Tx) error {
-		if err := tx.SkipRecipient(*out.message.Broadcast, *out.message.RecipientNumber, string(refused.Code)); err != nil {
+		if err := tx.SkipRecipient(*out.message.Broadcast, *out.message.RecipientNumber, string(why.Code)); err != nil {
 			return err
 		}
-		return messaging.FailMessage(tx, out.sender, out.message.ID, messaging.Failure{Code: refused.Code, Text: refused.Text, Own: true})
-	}, nil
+		return messaging.FailMessage(tx, out.sender, out.message.ID, why.Failure())
+	}
 }
 
 // refusalInBroadcast says why a message of a broadcast must not be sent any more, or nil.
@@ -117,7 +123,7 @@ func refusalInBroadcast(rx *storage.Rx, out outgoing) (*messaging.Refusal, error
 		return nil, err
 	}
 	if b.Status == storage.BroadcastCancelled {
-		return &messaging.Refusal{Code: errorcode.BroadcastCancelled, Text: "The broadcast was cancelled."}, nil
+		return &cancelled, nil
 	}
 
 	contact, err := rx.Contact(out.message.AccountID, out.message.ContactID)
@@ -130,10 +136,12 @@ func refusalInBroadcast(rx *storage.Rx, out outgoing) (*messaging.Refusal, error
 
 // holdRecipient pauses the broadcast of a message because of something that concerns all of
 // its recipients, and puts the message back: it waits in the closed lane, and this run does
-// not count. A try by which it was found out is kept for the trace.
+// not count. Of a broadcast that was cancelled, whose lane is open, it ends the message. A try by
+// which it was found out is kept for the trace.
 func (w *Workers) holdRecipient(
 	ctx context.Context, out outgoing, why messaging.Failure, tried ...storage.MessageTry,
 ) (queue.Commit, error) {
+	isOver := false
 	err := w.DB.Update(context.WithoutCancel(ctx), func(tx *storage.Tx) error {
 		for _, one := range tried {
 			if err := tx.InsertMessageTry(out.message, one); err != nil {
@@ -144,6 +152,7 @@ func (w *Workers) holdRecipient(
 			return err
 		}
 		b, err := tx.CurrentBroadcast(*out.message.Broadcast)
+		isOver = err == nil && b.IsOver()
 		if err != nil || !b.IsActive() {
 			return storage.IgnoreNotFound(err) // another message has paused it
 		}
@@ -154,8 +163,11 @@ func (w *Workers) holdRecipient(
 		}
 		return pauseFor(tx, &b, string(why.Code), s.CooldownUntil)
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case isOver:
+		return skipMessage(out, cancelled), nil
 	}
 	return nil, queue.Postpone(0)
 }

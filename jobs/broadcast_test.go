@@ -281,6 +281,68 @@ func TestACancelledBroadcastSkipsWhoeverWaits(t *testing.T) {
 	})
 }
 
+// What was made ahead ends too, whether or not its account may send again.
+func TestACancelEndsWhatWaitsForItsAccount(t *testing.T) {
+	broadcasting(t, func(w *world) {
+		w.provider.answer = func(int, call) (*http.Response, error) { return refusing(401, 190), nil }
+		w.start()
+		b := w.broadcast(people(10))
+		time.Sleep(time.Minute)
+		w.is.Equal(w.now(b).Status, storage.BroadcastPaused)
+		w.is.True(w.now(b).Open > 0)
+
+		w.move(b, jobs.CancelBroadcast)
+		time.Sleep(time.Minute)
+		w.is.Equal(w.now(b).Open, int64(0))
+		w.is.Equal(w.now(b).BroadcastCounts, storage.BroadcastCounts{Total: 10, Skipped: 10})
+		w.is.Equal(w.jobs(), 0)
+	})
+}
+
+// A message that waits for a slot of its number takes its recipient's once.
+func TestABroadcastThatWaitsLeavesItsRecipientToOthers(t *testing.T) {
+	broadcasting(t, func(w *world) {
+		w.options.MessagesPerSecond, w.options.PairLimit = 10, true
+		w.start()
+		w.queue("+19990000000", "text", `{"body":"hi"}`)
+		b := w.broadcast(people(1))
+		for i := range 400 { // as many as the number may send
+			w.queue(fmt.Sprintf("+1999%07d", i), "text", `{"body":"hi"}`)
+			time.Sleep(100 * time.Millisecond)
+		}
+		w.is.Equal(w.now(b).Waiting, int64(1))
+
+		id := w.queue("+15550000000", "text", `{"body":"hi"}`)
+		time.Sleep(time.Second)
+		w.is.Equal(w.message(id).Status, storage.MessageSent)
+		w.is.Equal(w.now(b).Sent, int64(1))
+	})
+}
+
+// What waits while its file is uploaded is not past the check: a cancel counts for it.
+func TestACancelCountsDuringAnUpload(t *testing.T) {
+	broadcasting(t, func(w *world) {
+		w.provider.answer = func(n int, c call) (*http.Response, error) {
+			if strings.HasSuffix(c.path, "/media") {
+				time.Sleep(10 * time.Second)
+			}
+			return uploadsThenSends(n, c)
+		}
+		m := w.file("image/png", "\x89PNG")
+		w.start()
+		b := w.broadcast(people(5), func(b *storage.Broadcast) { b.Content = pictured(m) })
+		time.Sleep(5 * time.Second)
+		w.move(b, jobs.CancelBroadcast)
+		time.Sleep(time.Minute)
+		w.is.Equal(w.now(b).BroadcastCounts, storage.BroadcastCounts{Total: 5, Skipped: 5})
+	})
+}
+
+// pictured is a template message with a file in its header.
+func pictured(m storage.Media) storage.JSON {
+	return storage.JSON(`{"name":"sale","language":"en_US","components":[{"type":"header","parameters":[{"type":"image","image":{"id":"` + m.ID + `"}}]}]}`)
+}
+
 func TestWhoMayNotBeSentToIsSkipped(t *testing.T) {
 	broadcasting(t, func(w *world) {
 		optedOut, named, odd := "+15550000001", "+15550000002", "+15550000003"

@@ -88,7 +88,7 @@ func (w *Workers) passOn(ctx context.Context, job storage.Job, args sendArgs, ou
 	}
 
 	if refused := w.refusalNow(job, out); refused != nil {
-		fail := failMessage(out, messaging.Failure{Code: refused.Code, Text: refused.Text, Own: true})
+		fail := failMessage(out, refused.Failure())
 		return w.answered(args, out, provider.Answer{}, fail), nil
 	}
 	if err := w.awaitTurn(ctx, job, out); err != nil {

@@ -179,10 +179,14 @@ func (r extendingReader) ReadAt(p []byte, offset int64) (int, error) {
 const quickUpload = time.Second
 
 // recheckSender puts a message back whose account may not send any more, or has to wait, since
-// its media was uploaded. The next run finds out what becomes of it, and uploads nothing again.
+// its media was uploaded, and one of a broadcast, which may have been paused or cancelled. The next
+// run finds out what becomes of it, and uploads nothing again.
 func (w *Workers) recheckSender(ctx context.Context, out outgoing) error {
 	if time.Since(out.began) < quickUpload {
 		return nil
+	}
+	if out.message.Broadcast != nil {
+		return queue.Postpone(0)
 	}
 
 	now, err := w.DB.Sender(ctx, out.sender.ID)

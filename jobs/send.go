@@ -160,7 +160,7 @@ func (w *Workers) checkSend(ctx context.Context, job storage.Job, out outgoing) 
 		return commit, err
 	}
 	if refused := w.refusalNow(job, out); refused != nil {
-		return failMessage(out, messaging.Failure{Code: refused.Code, Text: refused.Text, Own: true}), nil
+		return failMessage(out, refused.Failure()), nil
 	}
 	return nil, w.awaitTurn(ctx, job, out)
 }

@@ -76,7 +76,7 @@ func releaseMessage(tx *storage.Tx, args sendArgs) error {
 		return err
 	}
 	if refused != nil {
-		return messaging.FailMessage(tx, sender, m.ID, messaging.Failure{Code: refused.Code, Text: refused.Text, Own: true})
+		return messaging.FailMessage(tx, sender, m.ID, refused.Failure())
 	}
 
 	// The bot or the person holds the conversation whose message goes out now.

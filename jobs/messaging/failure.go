@@ -134,6 +134,9 @@ type Refusal struct {
 	Text string         `json:"message"`
 }
 
+// Failure is a refusal as what ends a message.
+func (r Refusal) Failure() Failure { return Failure{Code: r.Code, Text: r.Text, Own: true} }
+
 // RefusalOf says why an account may not send, or nil. It is asked when a message
 // is accepted and again before it is sent.
 func RefusalOf(s storage.Sender) *Refusal {
