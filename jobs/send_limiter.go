@@ -214,20 +214,22 @@ func (s *sendLimiter) tryBroadcastSlot(m storage.Message, maxWait time.Duration)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
+	var pairs []*rate.Limiter
 	if s.pairs {
-		limiter := s.ofPair(pair{m.AccountID, m.ContactID})
-		if wait := s.place(m, []*rate.Limiter{limiter}, maxWait); wait > maxWait {
-			return wait
+		pairs = append(pairs, s.ofPair(pair{m.AccountID, m.ContactID}))
+	}
+	if wait := s.place(m, pairs, maxWait); wait > maxWait {
+		return wait
+	}
+	if s.perSecond > 0 {
+		now, l := time.Now(), s.numberLimiter(s.accounts, m.AccountID)
+		if !l.AllowN(now, 1) {
+			return max(time.Millisecond, time.Duration((1-l.TokensAt(now))/s.perSecond*float64(time.Second)))
 		}
-		defer delete(s.reserved, reservation{limiter, m.ID})
 	}
 
-	if s.perSecond <= 0 {
-		return 0
+	for _, l := range pairs { // it is sent now
+		delete(s.reserved, reservation{l, m.ID})
 	}
-	now, l := time.Now(), s.numberLimiter(s.accounts, m.AccountID)
-	if l.AllowN(now, 1) {
-		return 0
-	}
-	return max(time.Millisecond, time.Duration((1-l.TokensAt(now))/s.perSecond*float64(time.Second)))
+	return 0
 }
