@@ -39,11 +39,15 @@ func EnqueueMediaRemoval(tx *storage.Tx, m storage.Media) error {
 }
 
 // removeMedia deletes the row of deleted media, and the file if it was the last
-// row that used it. It waits as long as a message with the media is queued.
+// row that used it. It waits as long as a message with the media is queued or scheduled, or a
+// broadcast with it is not over.
 func (w *Workers) removeMedia(ctx context.Context, _ storage.Job, args mediaRemovalArgs) (queue.Commit, error) {
 	needed := false
 	err := w.DB.Search(ctx, storage.InternalWork, func(rx *storage.Rx) (err error) {
-		needed, err = rx.JobNames(kindSend, args.Media)
+		needed, err = rx.JobNames([]string{kindSend, kindSendLater, kindBroadcastSend}, args.Media)
+		if err == nil && !needed {
+			needed, err = rx.UnfinishedBroadcastNames(args.Account, args.Media)
+		}
 		return err
 	})
 	if err != nil {

@@ -72,6 +72,33 @@ func TestDeletedMediaStaysForWhatWaitsLonger(t *testing.T) {
 	}
 }
 
+func TestDeletedMediaStaysForWhatIsScheduled(t *testing.T) {
+	for name, schedule := range map[string]func(*world, storage.Media, storage.Time){
+		"a message": func(w *world, m storage.Media, at storage.Time) {
+			w.queue("+15550001111", "image", `{"id":"`+m.ID+`"}`, func(m *storage.Message) { m.ScheduledAt = at })
+		},
+		"a broadcast": func(w *world, m storage.Media, at storage.Time) {
+			w.broadcast(people(1), func(b *storage.Broadcast) { b.Content, b.ScheduledAt = pictured(m), at })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			broadcasting(t, func(w *world) {
+				w.provider.answer = uploadsThenSends
+				m := w.file("image/png", "\x89PNG")
+				w.start()
+				schedule(w, m, w.db.Now().Add(24*time.Hour))
+				w.remove(m)
+				time.Sleep(25 * time.Hour)
+				uploads, ids := w.sentWith()
+				w.is.Equal(uploads, 1)
+				w.is.Equal(len(ids), 1)
+				time.Sleep(3 * time.Hour)
+				w.is.Equal(w.files(), nil)
+			})
+		})
+	}
+}
+
 func TestAFileGoesWithItsLastUser(t *testing.T) {
 	bubble(t, func(w *world) {
 		one, two := w.file("image/png", "same"), w.file("image/png", "same")

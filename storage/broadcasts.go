@@ -206,6 +206,18 @@ func (tx *Tx) CurrentBroadcast(number int64) (Broadcast, error) {
 	return tx.BroadcastByNumber(number)
 }
 
+// UnfinishedBroadcastNames reports whether what a broadcast of an account still sends has a text, such
+// as an id, in it.
+func (rx *Rx) UnfinishedBroadcastNames(account int64, text string) (bool, error) {
+	return value[bool](rx, `
+		SELECT EXISTS (
+			SELECT 1
+			FROM broadcasts
+			WHERE account_id = ? AND status <> 'completed' AND status <> 'cancelled' AND instr(content, ?) > 0
+		)`,
+		account, text)
+}
+
 // MovePosition records that recipients were processed up to a number, if just those before were.
 func (tx *Tx) MovePosition(number, from, to int64) error {
 	return tx.ExecOne(`UPDATE broadcasts SET position = ? WHERE number = ? AND position = ?`, to, number, from)

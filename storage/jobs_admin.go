@@ -127,9 +127,9 @@ func (tx *Tx) AdvanceJobs(late []DueJob, by time.Duration) error {
 		tx.Now, by.Milliseconds(), listOf(late, func(j DueJob) int64 { return j.ID }))
 }
 
-// JobNames walks over the queue for a job of a kind with a text, such as an id, in its arguments.
-func (rx *Rx) JobNames(kind, text string) (bool, error) {
-	found, err := rx.FindIDs("jobs", 0, 1, `kind = ?4 AND instr(args, ?5) > 0`, kind, text)
+// JobNames walks over the queue for a job of some kinds with a text, such as an id, in its arguments.
+func (rx *Rx) JobNames(kinds []string, text string) (bool, error) {
+	found, err := rx.FindIDs("jobs", 0, 1, `kind IN (SELECT value FROM json_each(?4)) AND instr(args, ?5) > 0`, jsonList(kinds), text)
 	return len(found) > 0, err
 }
 

@@ -92,8 +92,8 @@ func walks(e endpoint, account storage.Account) map[string]struct {
 			{Kind: "a", State: "due", Count: 833, Oldest: 10}, {Kind: "a", State: "running", Count: 417, Oldest: 30},
 			{Kind: "b", State: "due", Count: 834, Oldest: 20}, {Kind: "b", State: "running", Count: 416, Oldest: 60},
 		}},
-		"a job that names something": {func(rx *storage.Rx) (any, error) { return rx.JobNames("b", `"x2400"`) }, true},
-		"a job that does not":        {func(rx *storage.Rx) (any, error) { return rx.JobNames("a", `"x2400"`) }, false},
+		"a job that names something": {func(rx *storage.Rx) (any, error) { return rx.JobNames([]string{"b", "c"}, `"x2400"`) }, true},
+		"a job that does not":        {func(rx *storage.Rx) (any, error) { return rx.JobNames([]string{"a"}, `"x2400"`) }, false},
 		"jobs of an account":         {func(rx *storage.Rx) (any, error) { return rx.JobsOfAccount(account.ID, 700, 1500) }, ids(701)},
 		"kept callbacks of an account": {func(rx *storage.Rx) (any, error) {
 			return rx.RawCallbacksOfAccount(storage.Tombstone{Account: account}, 900, 1500)
