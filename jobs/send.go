@@ -169,10 +169,11 @@ func (w *Workers) checkSend(ctx context.Context, job storage.Job, out outgoing) 
 // may have ended with an unknown outcome too: when no callback came within the window, the
 // message has failed.
 func (w *Workers) reconcile(job storage.Job, out outgoing) (queue.Commit, error) {
-	if job.CallBegunAt != 0 {
-		if wait := w.Steady.Left(job.CallBegunAt, w.ReconcileWindow); wait > 0 {
-			return nil, queue.Postpone(wait)
-		}
+	if job.CallBegunAt == 0 {
+		return nil, nil // what failed then were we
+	}
+	if wait := w.Steady.Left(job.CallBegunAt, w.ReconcileWindow); wait > 0 {
+		return nil, queue.Postpone(wait)
 	}
 	if job.Attempt() > len(w.SendRetries)+1 {
 		return failMessage(out, messaging.Unreachable), nil
