@@ -29,7 +29,7 @@ func (w *Workers) askIdleRules(ctx context.Context, _ storage.Job) (queue.Commit
 		return nil, err
 	}
 
-	all, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) ([]storage.Rule, error) { return rx.RulesOf(0) })
+	all, err := storage.Query(ctx, w.DB, (*storage.Rx).AllRules)
 	if err != nil {
 		return nil, err
 	}

@@ -226,7 +226,11 @@ func (tx *Tx) MovePosition(number, from, to int64) error {
 // DeleteAbandonedBroadcasts deletes up to limit rows of broadcasts that were being made and
 // to which nothing was added since a time: the request that made them is gone.
 func (tx *Tx) DeleteAbandonedBroadcasts(since Time, limit int) (int64, error) {
-	number, err := value[int64](&tx.Rx, `SELECT number FROM broadcasts WHERE status = 'making' AND updated_at < ? LIMIT 1`, since)
+	number, err := value[int64](&tx.Rx, `
+		SELECT number
+		FROM broadcasts INDEXED BY broadcasts_unfinished
+		WHERE status <> 'completed' AND status <> 'cancelled' AND status = 'making' AND updated_at < ?
+		LIMIT 1`, since)
 	if err != nil {
 		return 0, IgnoreNotFound(err)
 	}

@@ -43,7 +43,8 @@ func (db *DB) ContinueLane(lane string) {
 func (tx *Tx) LoadClosedLanes() error {
 	lanes, err := list[string](&tx.Rx, `
 		SELECT ?1 || id FROM subscriptions WHERE status <> 'active'
-		UNION ALL SELECT ?2 || number FROM broadcasts WHERE status = 'paused'`, deliveryLanes, broadcastLanes)
+		UNION ALL SELECT ?2 || number FROM broadcasts INDEXED BY broadcasts_unfinished
+		WHERE status <> 'completed' AND status <> 'cancelled' AND status = 'paused'`, deliveryLanes, broadcastLanes)
 	if err != nil {
 		return err
 	}

@@ -130,11 +130,14 @@ func (rx *Rx) NumbersOf(r Rule) ([]Account, error) {
 	return slices.DeleteFunc(all, func(a Account) bool { return !r.ForNumber(OrEmpty(a.PhoneNumberID)) }), err
 }
 
-// RulesOf lists all rules of an organization in their order, with 0 those of all.
+// RulesOf lists all rules of an organization in their order.
 func (rx *Rx) RulesOf(organization int64) ([]Rule, error) {
-	return list[Rule](rx, selectRules+`
-		WHERE ?1 = 0 OR organization_id = ?1
-		ORDER BY organization_id, position, id`, organization)
+	return list[Rule](rx, selectRules+`WHERE organization_id = ? ORDER BY position, id`, organization)
+}
+
+// AllRules lists the rules of all organizations.
+func (rx *Rx) AllRules() ([]Rule, error) {
+	return list[Rule](rx, selectRules+`ORDER BY organization_id, position, id`)
 }
 
 // InsertRule stores a new rule after all others, and fills in its id, position and times.
