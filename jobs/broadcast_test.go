@@ -200,17 +200,17 @@ func TestADirectSendOvertakesABroadcast(t *testing.T) {
 			broadcasting(t, func(w *world) {
 				w.options.MessagesPerSecond = rate
 				w.start()
-				b := w.broadcast(people(3000))
+				b := w.broadcast(people(1500))
 				w.provider.answer = func(n int, c call) (*http.Response, error) {
 					time.Sleep(100 * time.Millisecond)
 					return acceptedTo(n, c)
 				}
-				time.Sleep(2 * time.Second)
+				time.Sleep(500 * time.Millisecond)
 				w.is.True(w.now(b).Waiting > 0)
 
 				asked := time.Now()
 				id := w.text()
-				time.Sleep(2 * time.Second)
+				time.Sleep(time.Second)
 				i := slices.IndexFunc(w.provider.calls(), func(c call) bool { return c.tag() == id })
 				w.is.True(i >= 0)
 				w.is.True(w.provider.calls()[i].at.Sub(asked) <= 500*time.Millisecond)
