@@ -134,8 +134,3 @@ func (tx *Tx) DeleteTemplate(account int64, id string) error {
 		WHERE id = ? AND account_id = ?`, id, account)
 	return tx.hint(err, HintTemplate, Scope{Account: account}, id)
 }
-
-// MarkTemplatesSynced records when an account's templates were last compared with the provider's.
-func (tx *Tx) MarkTemplatesSynced(account int64) error {
-	return tx.updateAccount(account, `UPDATE accounts SET templates_synced_at = ? WHERE id = ?`, tx.Now, account)
-}

@@ -153,7 +153,6 @@ func (a *Accounts) SyncTemplates(ctx context.Context, account int64) (s Template
 	}
 
 	s, changes := compareTemplates(account, ours, theirs)
-	changes = append(changes, func(tx *storage.Tx) error { return storage.IgnoreNotFound(tx.MarkTemplatesSynced(account)) })
 	for batch := range slices.Chunk(changes, templateBatch) {
 		err := a.db.Update(ctx, func(tx *storage.Tx) error {
 			for _, change := range batch {
