@@ -41,8 +41,9 @@ func (db *DB) between(ctx context.Context, fn func(*writer) error) error {
 	defer db.emptying.Unlock()
 
 	done := make(chan error, 1)
-	err := db.Update(ctx, false, func(*Tx) error {
+	err := db.Update(ctx, false, func(tx *Tx) error {
 		db.writer.between = func() { done <- fn(db.writer) }
+		tx.OnUndo(func() { db.writer.between = nil })
 		return nil
 	})
 	if err != nil {
