@@ -270,6 +270,9 @@ func (s *session) reset() { s.lost, s.changed, s.added = nil, 0, 0 }
 // begin starts a transaction; how is BEGIN or BEGIN IMMEDIATE.
 func (s *session) begin(how string) error {
 	s.reset()
+	if len(s.stmts) > maxStatements {
+		s.closeStatements()
+	}
 	_, err := s.exec(how)
 	return err
 }
@@ -290,9 +293,18 @@ func (s *session) translate(err error) error {
 	return err
 }
 
-func (s *session) close() {
+// maxStatements is how many statements a session keeps prepared. There are fewer, but for lists,
+// where each combination of filters is one.
+const maxStatements = 500
+
+func (s *session) closeStatements() {
 	for _, stmt := range s.stmts {
 		stmt.Close()
 	}
+	clear(s.stmts)
+}
+
+func (s *session) close() {
+	s.closeStatements()
 	s.conn.Close()
 }
