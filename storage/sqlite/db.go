@@ -120,7 +120,7 @@ func (db *DB) connect(o Options) error {
 		n = runtime.GOMAXPROCS(0)
 	}
 	db.lists, db.searches = NewFairSemaphore(n, 0), NewFairSemaphore(MaxSearches, MaxWaitingSearches)
-	db.write = Connect(writerDSN(o))
+	db.write = Connect(writerDSN(o, "rw"))
 	db.pool = Connect(DSN(o.Path, "rw", "busy_timeout(5000)", "query_only(ON)", "temp_store(MEMORY)"))
 	db.pool.SetMaxOpenConns(n + 1 + MaxSearches)
 
@@ -200,7 +200,7 @@ const logPages = 4000
 
 // writerDSN opens the connection that writes. What it deletes it overwrites, in freed pages
 // too: gone means gone. That costs nothing but in the pages that become free.
-func writerDSN(o Options) string {
+func writerDSN(o Options, mode string) string {
 	synchronous := "FULL"
 	if o.Synchronous == "normal" {
 		synchronous = "NORMAL"
@@ -210,7 +210,7 @@ func writerDSN(o Options) string {
 		timeout = servedBusyTimeout
 	}
 
-	return DSN(o.Path, "rw", "busy_timeout("+timeout+")", "foreign_keys(ON)", "synchronous("+synchronous+")",
+	return DSN(o.Path, mode, "busy_timeout("+timeout+")", "foreign_keys(ON)", "synchronous("+synchronous+")",
 		"wal_autocheckpoint("+strconv.Itoa(logPages)+")", "journal_size_limit(67108864)", "temp_store(MEMORY)", "secure_delete(ON)",
 	) + "&_txlock=immediate"
 }

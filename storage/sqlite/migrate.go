@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -115,7 +114,7 @@ func (f Format) createFile(o Options, seal *sealer) error {
 
 	made := o
 	made.Path = filepath.Join(temp, filepath.Base(o.Path))
-	conn := Connect(strings.Replace(writerDSN(made), "mode=rw", "mode=rwc", 1))
+	conn := Connect(writerDSN(made, "rwc"))
 	err = f.fillFile(conn, o.Schema, seal.keyCheck())
 	if err := errors.Join(err, conn.Close()); err != nil {
 		return fmt.Errorf("create the database %s: %w", o.Path, err)
@@ -151,7 +150,7 @@ func (f Format) Migrate(o Options) (err error) {
 	}
 	defer unlock()
 
-	conn := Connect(writerDSN(o))
+	conn := Connect(writerDSN(o, "rw"))
 	defer func() { err = errors.Join(err, conn.Close()) }()
 
 	// Another process may have upgraded the file while this one waited for the lock.
