@@ -130,7 +130,7 @@ type cache[K comparable, V any] struct {
 
 type cacheEntry[V any] struct {
 	value V
-	until Time
+	until time.Time
 }
 
 func newCache[K comparable, V any](all *caches, of tableSet, read func(*Rx, K) (V, error)) *cache[K, V] {
@@ -168,7 +168,7 @@ func (c *cache[K, V]) lookup(key K) (value V, ok bool) {
 	defer c.mu.RUnlock()
 
 	entry, ok := c.entries[key]
-	return entry.value, ok && Now() < entry.until
+	return entry.value, ok && time.Now().Before(entry.until)
 }
 
 func (c *cache[K, V]) store(rx *Rx, key K, value V) {
@@ -181,7 +181,7 @@ func (c *cache[K, V]) store(rx *Rx, key K, value V) {
 	if len(c.entries) >= cacheSize {
 		clear(c.entries)
 	}
-	c.entries[key] = cacheEntry[V]{value, Now().Add(cacheLife)}
+	c.entries[key] = cacheEntry[V]{value, time.Now().Add(cacheLife)}
 }
 
 func (c *cache[K, V]) forget(changed tableSet) {
