@@ -105,7 +105,7 @@ type EventEnds struct {
 func (rx *Rx) EventEnds(organization int64) (e EventEnds, err error) {
 	removed := `SELECT seq FROM removed_events WHERE organization_id = ?`
 	if organization == 0 {
-		removed = `SELECT max(seq) FROM removed_events WHERE 0 = ?`
+		removed = `SELECT max(seq) FROM removed_events WHERE organization_id > ?` // not of envelopes
 	}
 	err = rx.Scan([]any{&e.Last, &e.Removed}, `
 		SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0), coalesce((`+removed+`), 0)`, organization)

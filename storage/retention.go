@@ -204,11 +204,14 @@ func (p *PurgeCounts) Add(n PurgeCounts) {
 
 const accountsOf = `SELECT id FROM accounts WHERE (?2 = 0 OR organization_id = ?2) AND (?3 = 0 OR id = ?3)`
 
-// eventsPurged are the events that a purge is about, by the index of organizations.
-const eventsPurged = `e.organization_id IN (SELECT id FROM organizations WHERE ?2 = 0 OR id = ?2)
+// eventsPurged are the events that a purge is about, by the index of organizations: their envelopes
+// are stored under a number less than 0.
+const eventsPurged = `e.organization_id IN (
+		SELECT id FROM organizations WHERE ?2 = 0 OR id = ?2
+		UNION ALL SELECT -id FROM organizations WHERE ?2 = 0 OR id = ?2)
 	AND e.created_at < ?1 AND (?3 = 0 OR e.account_id = ?3)`
 
-// PurgeCounts counts what a purge finds. It reads all of it.
+// CountPurge counts what a purge finds. It reads all of it.
 func (rx *Rx) CountPurge(p PurgeScope) (PurgeCounts, error) {
 	return get[PurgeCounts](rx, `
 		SELECT
