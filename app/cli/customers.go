@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -41,12 +43,15 @@ func (e *env) customersList() *cobra.Command {
 			return []string{v.ID, v.Name, storage.OrEmpty(v.Email), v.Status, v.OrganizationID, v.CreatedAt.String()}
 		},
 	}
-	read := func(rx *storage.Rx, organization int64) ([]storage.Customer, error) {
+	ofEach := readEachOrganization(cmd, func(rx *storage.Rx, organization int64) ([]storage.Customer, error) {
 		found, _, err := rx.Customers(organization, filter, storage.First, limit)
-		limit -= len(found) // for the next organizations
 		return found, err
-	}
-	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, viewCustomer))
+	}, viewCustomer)
+	return listCommand(e, cmd, columns, func(rx *storage.Rx, args []string) ([]customerView, error) {
+		all, err := ofEach(rx, args)
+		slices.SortStableFunc(all, func(a, b customerView) int { return cmp.Compare(b.CreatedAt, a.CreatedAt) })
+		return all[:min(len(all), limit)], err
+	})
 }
 
 func (e *env) customersRestore() *cobra.Command {
