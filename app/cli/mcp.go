@@ -65,7 +65,9 @@ func (e *env) mcpClient(cmd *cobra.Command, org string) (*mcp.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.dataDir = string(dir)
+	if err := cmd.Flags().Set("data-dir", string(dir)); err != nil { // the settings read flags that were set
+		return nil, err
+	}
 	s, err := e.open(cmd, false)
 	if err != nil {
 		return nil, err
