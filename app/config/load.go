@@ -289,6 +289,6 @@ var reservedVariables = []string{
 	"CONFAB_CONFIG", "CONFAB_MASTER_KEY", // where the settings are; what seals the secrets
 	// what the sandbox passes to a test suite
 	"CONFAB_BASE_URL", "CONFAB_API_KEY", "CONFAB_PHONE_NUMBER_ID", "CONFAB_SIMULATOR_URL", "CONFAB_WEBHOOK_SECRET",
-	// secrets of 'confab simulator' and 'confab trigger'
-	"CONFAB_APP_SECRET", "CONFAB_VERIFY_TOKEN", "CONFAB_ACCESS_TOKEN", "CONFAB_CONTROL_TOKEN",
+	// secrets of 'confab accounts', 'confab simulator' and 'confab trigger'
+	"CONFAB_PIN", "CONFAB_APP_SECRET", "CONFAB_VERIFY_TOKEN", "CONFAB_ACCESS_TOKEN", "CONFAB_CONTROL_TOKEN",
 }
