@@ -61,7 +61,9 @@ func (t *trigger) findSimulator(cmd *cobra.Command) (*simulatorClient, error) {
 		return nil, err
 	}
 
-	given, err := newSecretReader(cmd.InOrStdin()).read("control-token", t.token, controlTokenVariable)
+	secrets := newSecretReader(cmd.InOrStdin())
+	cmd.SetIn(secrets.lines) // a body may follow the token
+	given, err := secrets.read("control-token", t.token, controlTokenVariable)
 	a.ControlToken = cmp.Or(given, a.ControlToken)
 	return &simulatorClient{simulatorAccess: a}, err
 }
