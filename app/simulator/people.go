@@ -53,7 +53,9 @@ func (p *people) add(user *person) {
 	user.Phone = waID(user.Phone)
 	p.all = append(p.all, user)
 	for _, f := range user.Former {
-		p.free[f.Phone] = max(p.free[f.Phone], f.Until+1)
+		if f.Phone != "" {
+			p.free[f.Phone] = max(p.free[f.Phone], f.Until+1)
+		}
 	}
 	p.index(user)
 }
@@ -139,7 +141,10 @@ func (p *people) change(user *person, phone, bsuid string) {
 func (p *people) remember(user *person, now int64) {
 	user.Former = append(user.Former, formerIdentity{user.Phone, user.BSUID, now})
 	user.Former = user.Former[max(0, len(user.Former)-maxFormer):]
-	user.Since, p.free[user.Phone] = now, now+1
+	user.Since = now
+	if user.Phone != "" {
+		p.free[user.Phone] = now + 1
+	}
 }
 
 // owns reports whether a message was written by the person, or to it.

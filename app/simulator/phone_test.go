@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/matryer/is"
 )
 
 const ana = "15550001111"
@@ -466,4 +468,15 @@ func FuzzCallsHideSecrets(f *testing.F) {
 			t.Errorf("%s", shown)
 		}
 	})
+}
+
+// Numbers have owners one after another. People without a number have nothing to do with each other.
+func TestAPersonWithoutANumberOwnsWhatCameBefore(t *testing.T) {
+	is := is.New(t)
+	p := newPeople(func() int64 { return 100 })
+	p.change(p.ensure("", "US.1"), "", "US.2")
+	is.Equal(p.ensure("", "US.3").Since, int64(0))
+
+	p.change(p.ensure("15550001111", "US.4"), "15550002222", "US.4")
+	is.Equal(p.ensure("15550001111", "US.5").Since, int64(101))
 }
