@@ -79,7 +79,7 @@ func (s *Server) checkSource(d *draft, path, kind string, content object) error 
 	}
 
 	// A file can only be sent by the number that it was uploaded for.
-	m := s.world.Media[id]
+	m := s.mediaByID(id)
 	if m == nil || m.Number != d.Number {
 		return notValid("Media with ID %s does not exist or was not uploaded for this phone number.", id)
 	}

@@ -54,7 +54,7 @@ func (s *Server) resolveMedia(numberID, kind string, in object) (*media, error) 
 	case in.has("id"):
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if m := s.world.Media[in.text("id")]; m != nil {
+		if m := s.mediaByID(in.text("id")); m != nil {
 			return m, nil
 		}
 		return nil, notFound("There is no media " + in.text("id") + ".")

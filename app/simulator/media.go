@@ -118,6 +118,7 @@ func mimeOf(label string, file *stagedFile) string {
 func (s *Server) storeMedia(numberID, kind string, file *stagedFile, life time.Duration) (*media, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.dropExpired()
 	m := &media{
 		ID: newID(), Account: s.world.Numbers[numberID].Account, Number: numberID, Mime: kind, SHA256: file.sum,
 		Size: file.size, Expires: s.now().Add(life).UnixMilli(), Secret: newSecret(12),
@@ -141,11 +142,19 @@ func (s *Server) dropExpired() {
 	})
 }
 
+// mediaByID finds a file that has not expired.
+func (s *Server) mediaByID(id string) *media {
+	if m := s.world.Media[id]; m != nil && m.Expires > s.nowMS() {
+		return m
+	}
+	return nil
+}
+
 // mediaOf finds the object of a call; a phone_number_id must match its owner.
 func (s *Server) mediaOf(c *call) (*media, error) {
-	m := s.world.Media[c.id]
+	m := s.mediaByID(c.id)
 	owner := c.params.text("phone_number_id")
-	if m == nil || m.Expires <= s.nowMS() || owner != "" && owner != m.Number {
+	if m == nil || owner != "" && owner != m.Number {
 		return nil, noObject(c.r.Method, c.id)
 	}
 	return m, nil
@@ -188,16 +197,13 @@ func (s *Server) deleteMedia(c *call) (any, error) {
 // 401, anything else that is wrong with 404.
 func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	c := &call{
-		s: s, w: w, r: r, path: downloadPath,
-		input: &input{params: object{"access_token": q.Get("access_token")}},
-	}
+	c := &call{s: s, w: w, r: r}
 
 	began := time.Now()
 	defer func() { s.recordCall(c.record(), began, nil) }()
 
 	s.mu.Lock()
-	m, open := s.world.Media[q.Get("mid")], s.world.Settings.OpenDownloads
+	m, open := s.mediaByID(q.Get("mid")), s.world.Settings.OpenDownloads
 	s.mu.Unlock()
 	if !open && c.authenticate() != nil {
 		c.fail(invalidToken())
@@ -207,7 +213,7 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 	expires, _ := strconv.ParseInt(q.Get("ext"), 10, 64)
 	var file *os.File
 	err := os.ErrNotExist
-	if m != nil && m.Expires > s.nowMS() && m.sign(q.Get("ext")) == q.Get("hash") && expires > s.now().Unix() &&
+	if m != nil && m.sign(q.Get("ext")) == q.Get("hash") && expires > s.now().Unix() &&
 		(open || c.token.mayAccess(m.Account)) {
 		file, err = s.blobs.open(m.ID)
 	}
@@ -229,10 +235,10 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 func (s *Server) serveControlMedia(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	s.mu.Lock()
-	m := s.world.Media[id]
+	m := s.mediaByID(id)
 	s.mu.Unlock()
 
-	if m == nil || m.Expires <= s.nowMS() {
+	if m == nil {
 		writeControlError(w, notFound("There is no media "+id+"."))
 		return
 	}

@@ -123,6 +123,13 @@ func TestMediaURLsLiveFiveMinutes(t *testing.T) {
 		b.Equal(get(m.url("http://h", time.Now())), 200) // a new one, as GET /{media_id} gives
 		time.Sleep(uploadLife)
 		b.Equal(get(m.url("http://h", time.Now())), 404) // the file itself has expired
+		b.True(b.s.checkSource(&draft{message: &message{Number: b.n.PhoneNumberID}}, "image", "image", object{"id": m.ID}) != nil)
+
+		file, err = b.s.blobs.stage(bytes.NewReader(png), maxMedia)
+		b.NoErr(err)
+		_, err = b.s.storeMedia(b.n.PhoneNumberID, "image/png", file, uploadLife)
+		b.NoErr(err)
+		b.Equal(len(b.s.world.Media), 1) // and takes no room
 	})
 }
 
