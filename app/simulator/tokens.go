@@ -87,7 +87,7 @@ func (c *call) authenticate() error {
 	}
 
 	switch {
-	case c.token.State == tokenExpired, c.token.Expires != 0 && c.token.Expires <= c.s.nowMS():
+	case c.token.State == tokenExpired, c.token.isOver(c.s.nowMS()):
 		return refuse(codeTokenInvalid)
 	case c.token.State == tokenRevoked:
 		return unauthorized(467, "Error validating access token: The session is invalid because the user logged out.")
@@ -160,13 +160,16 @@ func (s *Server) exchangeToken(c *call) (any, error) {
 	return s.redeemCode(c)
 }
 
+// isOver reports whether a token has lived its time; some live without end.
+func (t *token) isOver(now int64) bool { return t.Expires != 0 && t.Expires <= now }
+
 // extendToken trades a valid token for one that lives 60 days.
 func (s *Server) extendToken(c *call) (any, error) {
 	old := s.world.Tokens[c.params.text("fb_exchange_token")]
 	if old == nil {
 		return nil, invalidToken()
 	}
-	if old.State != tokenValid {
+	if old.State != tokenValid || old.isOver(s.nowMS()) {
 		return nil, refuse(codeTokenInvalid)
 	}
 
@@ -245,7 +248,7 @@ func (s *Server) debugToken(c *call) (any, error) {
 
 	return object{"data": object{
 		"app_id": s.world.Creds.AppID, "type": "SYSTEM_USER", "application": appName,
-		"is_valid":   t.State == tokenValid && (t.Expires == 0 || t.Expires > s.nowMS()),
+		"is_valid":   t.State == tokenValid && !t.isOver(s.nowMS()),
 		"expires_at": t.Expires / 1000, "data_access_expires_at": 0,
 		"scopes": scopes, "granular_scopes": granular,
 	}}, nil
