@@ -91,9 +91,9 @@ func (p *profile) update(in object) error {
 		return badParameter("Param websites must have at most 2 elements.")
 	}
 	p.Websites = nil
-	for _, site := range sites {
+	for i, site := range sites {
 		if !fetchable(fmt.Sprint(site)) {
-			return badParameter("Param websites[0] must be an http or https URL.")
+			return badParameter("Param websites[%d] must be an http or https URL.", i)
 		}
 		p.Websites = append(p.Websites, fmt.Sprint(site))
 	}
