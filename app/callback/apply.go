@@ -51,7 +51,7 @@ func (s *Server) apply(ctx context.Context, body []byte) error {
 		// again. Any other error would come back each time: the bad piece must be
 		// separated from the others.
 		if err != nil && !isTransient(err) {
-			done = min(nativePieces, len(left))
+			done = min(done+1, len(left)) // up to the bad one
 			err = s.applyOneByOne(ctx, left[:done])
 		}
 		if err != nil {

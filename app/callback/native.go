@@ -20,7 +20,7 @@ func forward(tx *storage.Tx, fresh []piece) error {
 		return nil
 	}
 
-	e := nativeEnvelope{sourceCallback: fresh[0].from, parts: make(map[int]*provider.Narrowing)}
+	e := nativeEnvelope{sourceCallback: fresh[0].from, parts: make(map[int]*provider.Narrowing), owners: make(map[int][]storage.Account)}
 	for _, p := range fresh {
 		if err := e.add(tx, p); err != nil {
 			return err
@@ -53,9 +53,6 @@ func (e *nativeEnvelope) add(tx *storage.Tx, p piece) error {
 
 		part = &provider.Narrowing{Without: maps.Clone(e.items[p.change]), Tags: make(map[provider.Place]*string)}
 		e.parts[p.change] = part
-		if e.owners == nil {
-			e.owners = make(map[int][]storage.Account)
-		}
 		e.owners[p.change] = owners
 		for _, a := range owners {
 			if !slices.Contains(e.organizations, a.OrganizationID) {
