@@ -215,7 +215,10 @@ func (c *child) copyUntilStop(ctx context.Context) {
 // copy copies the log into files that wait to be sent. The first time the engine compares
 // these with what the storage has, for which it would wait as long as the storage likes.
 func (c *child) copy(ctx context.Context) error {
-	if len(c.copied) == 0 {
+	c.mu.Lock()
+	isFirst := len(c.copied) == 0
+	c.mu.Unlock()
+	if isFirst {
 		first, cancel := context.WithTimeout(ctx, firstAnswer)
 		_, err := c.replica.MaxLTXFileInfo(first, 0)
 		cancel()

@@ -150,7 +150,11 @@ func (r *Replica) generation() string {
 
 // runChild runs a child until it ends, and reports whether it was let go.
 func (r *Replica) runChild() (lettingGo bool, err error) {
-	p, err := r.start(task{Settings: r.Settings, Generation: r.generation()}, r.take)
+	generation := r.generation()
+	if generation == "" {
+		return false, nil // superseded just now
+	}
+	p, err := r.start(task{Settings: r.Settings, Generation: generation}, r.take)
 	if err != nil {
 		return false, err
 	}
@@ -163,7 +167,6 @@ func (r *Replica) runChild() (lettingGo bool, err error) {
 	}
 
 	<-p.ended
-	_ = p.in.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.process, r.downSince = nil, time.Now()

@@ -81,8 +81,7 @@ func (r *Replica) Status() Status {
 
 // seconds is a duration to the millisecond.
 func seconds(d time.Duration) *float64 {
-	s := math.Round(d.Seconds()*1000) / 1000
-	return &s
+	return new(math.Round(d.Seconds()*1000) / 1000)
 }
 
 // timeOf is 0 for the zero time.

@@ -142,7 +142,6 @@ func (r *Replica) verifyApart(ctx context.Context) (out Verified, err error) {
 	if err != nil {
 		return out, err
 	}
-	defer p.in.Close()
 	stop := context.AfterFunc(ctx, p.kill)
 	defer stop()
 	<-p.ended
