@@ -173,9 +173,11 @@ func (s *Server) Record(x *Exchange) {
 		s.OnRequest(Observation{Method: r.HTTP.Method, Route: template, Status: status, Took: took, Unlogged: !logged})
 	}
 
+	// What fails on our side in the midst of an answer has a status that says otherwise.
+	isOurs := status >= 500 || x.Failure != nil && r.HTTP.Context().Err() == nil && AsError(x.Failure).Status() >= 500
 	level := slog.LevelInfo
 	switch {
-	case status >= 500:
+	case isOurs:
 		level = slog.LevelError
 	case r.isQuiet():
 		level = slog.LevelDebug
@@ -185,7 +187,7 @@ func (s *Server) Record(x *Exchange) {
 	}
 
 	attrs := r.logAttrs(status, took, ip, path)
-	if status >= 500 && x.Failure != nil {
+	if isOurs && x.Failure != nil {
 		attrs = append(attrs, slog.Any("error", x.Failure))
 		if p, ok := errors.AsType[*storage.PanicError](x.Failure); ok {
 			attrs = append(attrs, slog.String("stack", string(p.Stack)))
