@@ -178,17 +178,19 @@ func (s *Server) Update(r *Request, fn func(*storage.Tx) (Reply, error)) (Reply,
 // request must have the same effect when it is repeated.
 func UpdateInSteps[S any](s *Server, r *Request, state S, step func(*storage.Tx, S) (S, *Reply, error)) (Reply, error) {
 	r.DetachContext()
-	for {
+	for first := true; ; first = false {
 		var next S
 		var unfinished bool
 
 		out, err := s.Update(r, func(tx *storage.Tx) (Reply, error) {
 			after, rep, err := step(tx, state)
 			next, unfinished = after, rep == nil
-			if unfinished {
-				return Reply{}, err // whose status no answer has: nothing is stored
+			if unfinished { // a reply whose status no answer has is not stored
+				return Reply{Unchanged: !first}, err
 			}
-			return *rep, err
+			out := *rep
+			out.Unchanged = out.Unchanged || !first // the first step is in the audit
+			return out, err
 		})
 		if err != nil || !unfinished {
 			return out, err
