@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"confab/app/api/rest"
 	"confab/app/console/api"
 	"confab/app/oidc"
 	"confab/storage"
@@ -145,8 +146,12 @@ func (v *visit) createUser(tx *storage.Tx, id oidc.Identity) (storage.User, erro
 	case err != nil:
 		return storage.User{}, err
 	}
-	if err := api.CheckPeopleCount(&tx.Rx, organization.ID); err != nil {
-		return storage.User{}, errors.Join(refusal(v.say("Your organization can’t add more people. Ask an admin.")), err)
+	err = api.CheckPeopleCount(&tx.Rx, organization.ID)
+	if _, isFull := errors.AsType[*rest.Error](err); isFull {
+		return storage.User{}, refusal(v.say("Your organization can’t add more people. Ask an admin."))
+	}
+	if err != nil {
+		return storage.User{}, err
 	}
 	teams, err := tx.Teams(organization.ID)
 	if err != nil {
