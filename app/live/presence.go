@@ -137,20 +137,26 @@ type presentState struct {
 	State string `json:"state"` // looking or typing
 }
 
-// presence is who looks at a conversation: each person once, typing if any tab is.
-func (all looks) presence(conversation string) map[string]any {
-	people := make(map[string]presentState)
+// byConversation is who looks at each: each person once, typing if any tab is.
+func (all looks) byConversation() map[string]map[string]presentState {
+	found := make(map[string]map[string]presentState)
 	for key, one := range all {
-		if one.conversation != conversation {
-			continue
+		people := found[one.conversation]
+		if people == nil {
+			people = make(map[string]presentState)
+			found[one.conversation] = people
 		}
+
 		state := cmp.Or(people[key.user].State, "looking")
 		if one.typing {
 			state = "typing"
 		}
 		people[key.user] = presentState{key.user, one.person, state}
 	}
+	return found
+}
 
+func presenceNotice(conversation string, people map[string]presentState) map[string]any {
 	byName := func(a, b presentState) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) }
 	sorted := slices.SortedFunc(maps.Values(people), byName)
 	return map[string]any{"conversation_id": conversation, "people": append([]presentState{}, sorted...)}

@@ -86,10 +86,13 @@ func (v *viewer) AppendNew(b []byte) []byte {
 		b = append(b, v.pending.text(v.Role)...)
 		v.pending = nil
 	}
-	for _, conversation := range slices.Sorted(maps.Keys(v.moved)) {
-		b = appendNotice(b, "presence", v.hub.looks[v.Organization].presence(conversation))
+	if len(v.moved) > 0 {
+		all := v.hub.looks[v.Organization].byConversation()
+		for _, conversation := range slices.Sorted(maps.Keys(v.moved)) {
+			b = appendNotice(b, "presence", presenceNotice(conversation, all[conversation]))
+		}
+		clear(v.moved)
 	}
-	clear(v.moved)
 	return b
 }
 
