@@ -2,8 +2,6 @@ package api
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -184,8 +182,7 @@ func (s *Server) listConversations(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	shown := sha256.Sum256(strconv.AppendBool(rep.List.Data, rep.List.HasMore)) // the bytes of the page stay as they are
-	rep.ETag = `W/"` + hex.EncodeToString(shown[:16]) + `"`
+	rep.ETag = rest.WeakETag(strconv.AppendBool(rep.List.Data, rep.List.HasMore)) // the bytes of the page stay as they are
 	return rep, nil
 }
 

@@ -1,10 +1,9 @@
 package api
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"net/http"
+	"sync"
 	"time"
 
 	"confab/app/api/rest"
@@ -32,6 +31,7 @@ func (s *Server) getHealth(r *rest.Request) (rest.Reply, error) {
 
 // getOpenAPI handles GET /v1/openapi.json.
 func (s *Server) getOpenAPI(*rest.Request) (rest.Reply, error) {
-	sum := sha256.Sum256(openAPIDocument)
-	return rest.Reply{Status: http.StatusOK, Body: openAPIDocument, ETag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}, nil
+	return rest.Reply{Status: http.StatusOK, Body: openAPIDocument, ETag: openAPITag()}, nil
 }
+
+var openAPITag = sync.OnceValue(func() string { return rest.WeakETag(openAPIDocument) })

@@ -2,8 +2,6 @@ package api
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -90,8 +88,7 @@ func (s *Server) messageETag(m storage.Message) string {
 		state = media.AppendJSON(state)
 	}
 
-	sum := sha256.Sum256(state)
-	return string(append(hex.AppendEncode([]byte(`W/"`), sum[:8]), '"'))
+	return rest.WeakETag(state)
 }
 
 // createMessage handles POST /v1/:phone_number_id/messages.

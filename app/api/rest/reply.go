@@ -2,6 +2,8 @@ package rest
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,6 +12,12 @@ import (
 	"time"
 	"unicode/utf8"
 )
+
+// WeakETag is a tag of what it covers.
+func WeakETag(covers []byte) string {
+	sum := sha256.Sum256(covers)
+	return `W/"` + hex.EncodeToString(sum[:16]) + `"`
+}
 
 // Reply is a successful answer: one resource, a page, or a raw document.
 type Reply struct {
