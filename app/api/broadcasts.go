@@ -87,7 +87,7 @@ func (s *Server) draftBroadcast(r *rest.Request, in *broadcastBody) (storage.Bro
 	if err != nil {
 		return b, nil, err
 	}
-	b.CreatedBy = cmp.Or(r.UserID(), &r.Key.ID)
+	b.CreatedBy = cmp.Or(r.UserID(), storage.OrNil(r.Key.ID))
 
 	var file io.Reader
 	if r.Form != nil {

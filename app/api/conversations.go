@@ -307,5 +307,5 @@ func byRequest(r *rest.Request) event.By {
 	if r.User != nil {
 		return event.By{Type: event.ByUser, ID: &r.User.ID}
 	}
-	return event.By{Type: event.ByKey, ID: &r.Key.ID}
+	return event.By{Type: event.ByKey, ID: storage.OrNil(r.Key.ID)} // none of who has the data directory
 }
