@@ -254,7 +254,7 @@ func (s *Server) uploadExamples(r *rest.Request, parts []*template.DraftPart) er
 	ctx, cancel := context.WithTimeout(r.HTTP.Context(), exampleTimeout)
 	defer cancel()
 
-	handles := make(map[string]string) // by URL: cards often share one
+	handles := make(map[string]string) // by format and URL: cards often share one
 	return s.uploadParts(ctx, r.Account.ID, handles, "", parts)
 }
 
@@ -275,14 +275,15 @@ func (s *Server) uploadParts(
 			continue
 		}
 
-		if handles[url] == "" {
+		key := *p.Format + " " + url
+		if handles[key] == "" {
 			handle, err := s.upload(ctx, account, *p.Format, at+"example."+field, url)
 			if err != nil {
 				return err
 			}
-			handles[url] = handle
+			handles[key] = handle
 		}
-		p.Example = &template.DraftExample{HeaderHandle: []string{handles[url]}}
+		p.Example = &template.DraftExample{HeaderHandle: []string{handles[key]}}
 	}
 	return nil
 }
