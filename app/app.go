@@ -283,7 +283,6 @@ func (a *App) requestOptions() rest.Options {
 	return rest.Options{
 		DB:             a.DB,
 		Plans:          a.Config.Plans,
-		DefaultPlan:    config.SelfHosted,
 		CORSOrigins:    a.Config.Server.CORSOrigins,
 		TrustedProxies: a.Config.Server.TrustedProxies,
 		Files:          a.files,

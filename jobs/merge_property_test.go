@@ -45,7 +45,7 @@ func newMergingWorld(w *world, seed uint64) *mergingWorld {
 	streams, err := stream.New(w.db)
 	w.is.NoErr(err)
 	core := rest.New(rest.Options{
-		DB: w.db, Plans: map[string]rest.Plan{"self_hosted": {API: true}}, DefaultPlan: "self_hosted", Log: w.options.Log,
+		DB: w.db, Plans: map[string]rest.Plan{"self_hosted": {API: true}}, Log: w.options.Log,
 	})
 	c.api = api.New(core, api.Options{Streams: streams, Version: "test", Publisher: w.options.Publisher})
 	w.t.Cleanup(c.api.Close)

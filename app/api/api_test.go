@@ -102,7 +102,7 @@ func (f *fixture) start() {
 	}
 	o := testOptions{
 		rest.Options{
-			DB: db, Plans: map[string]rest.Plan{"self_hosted": selfHosted}, DefaultPlan: "self_hosted",
+			DB: db, Plans: map[string]rest.Plan{"self_hosted": selfHosted},
 			Log: slog.New(slog.NewTextHandler(f.log, nil)),
 		},
 		Options{Version: "test", MaxStreams: 200},

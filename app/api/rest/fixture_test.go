@@ -71,7 +71,7 @@ func (f *fixture) start() {
 	}
 
 	o := Options{
-		DB: db, Plans: map[string]Plan{"self_hosted": {API: true, Customers: true}}, DefaultPlan: "self_hosted",
+		DB: db, Plans: map[string]Plan{"self_hosted": {API: true, Customers: true}},
 		Log: slog.New(slog.NewTextHandler(f.log, nil)),
 	}
 	for _, change := range f.change {

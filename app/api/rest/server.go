@@ -39,7 +39,6 @@ type Plan = config.Plan
 type Options struct {
 	DB             *storage.DB
 	Plans          map[string]Plan
-	DefaultPlan    string // for organizations whose plan the settings no longer have
 	CORSOrigins    []string
 	TrustedProxies []netip.Prefix
 	// Files keeps uploads.
@@ -105,12 +104,13 @@ func (s *Server) Flush(ctx context.Context) error {
 // Close writes the rest of the API log.
 func (s *Server) Close() { s.APILog.close() }
 
-// Plan is the plan of an organization.
+// Plan is the plan of an organization: the one of a server of its own, if the settings have its
+// plan no longer.
 func (s *Server) Plan(o storage.Organization) Plan {
 	if p, ok := s.Plans[o.Plan]; ok {
 		return p
 	}
-	return s.Plans[s.DefaultPlan]
+	return s.Plans[config.SelfHosted]
 }
 
 // View runs a short read-only transaction: one that reads a resource, or a few.

@@ -55,7 +55,7 @@ func serve(t testing.TB, change ...func(*testOptions)) *fixture {
 	f.db = storagetest.OpenDir(t, f.dir)
 	o := testOptions{
 		rest.Options{
-			DB: f.db, Plans: map[string]rest.Plan{"self_hosted": {API: true, Customers: true}}, DefaultPlan: "self_hosted",
+			DB: f.db, Plans: map[string]rest.Plan{"self_hosted": {API: true, Customers: true}},
 			Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		},
 		api.Options{Version: "test", MaxStreams: 200},
