@@ -122,7 +122,15 @@ func (f *Filters) Before(name string) storage.Time {
 	return cmp.Or(storage.At(t.Add(time.Millisecond-1)), 1)
 }
 
-// dateTime is the RFC 3339 form of a time. time.Parse accepts more than that.
+// timeRule is what a time must be.
+const timeRule = "must be a timestamp such as 2026-01-02T03:04:05.678Z"
+
+// parseTime reads a time in its RFC 3339 form. time.Parse accepts more than that.
+func parseTime(text string) (t time.Time, ok bool) {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	return t, err == nil && dateTime.MatchString(text)
+}
+
 var dateTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$`)
 
 // instant reads a date-time; ok is false when there is none.
@@ -131,10 +139,8 @@ func (f *Filters) instant(name string) (t time.Time, ok bool) {
 		return t, false
 	}
 
-	value := f.Values.Get(name)
-	t, err := time.Parse(time.RFC3339Nano, value)
-	if err != nil || !dateTime.MatchString(value) {
-		f.Refuse(name, "must be a timestamp such as 2026-01-02T03:04:05.678Z")
+	if t, ok = parseTime(f.Values.Get(name)); !ok {
+		f.Refuse(name, timeRule)
 	}
 	return t, true
 }

@@ -287,11 +287,11 @@ func (t *Timed) TimeAhead(name string, s *string, most time.Duration, words stri
 		return 0, nil
 	}
 
-	at, err := time.Parse(time.RFC3339Nano, *s)
+	at, ok := parseTime(*s)
 	wait := t.Until(at)
 	switch {
-	case err != nil || !dateTime.MatchString(*s):
-		return 0, Invalid(name, "must be a timestamp such as 2026-01-02T03:04:05.678Z")
+	case !ok:
+		return 0, Invalid(name, timeRule)
 	case wait < 0 || wait > most:
 		return 0, Invalid(name, "must be within the next "+words)
 	}
