@@ -30,12 +30,8 @@ func viewRecipient(r storage.BroadcastRecipient) recipientView {
 	return v
 }
 
-// recipientStatus reads the filter of a list of recipients, if the broadcast in the path
-// exists.
-func (s *Server) recipientStatus(r *rest.Request) (string, error) {
-	if _, err := rest.Find(s.Server, r, BroadcastIn); err != nil {
-		return "", err
-	}
+// recipientStatus reads the filter of a list of recipients.
+func recipientStatus(r *rest.Request) (string, error) {
 	f := rest.Filters{Values: r.Query()}
 	status := f.OneOf("status", storage.RecipientStates()...)
 	return status, f.Err
@@ -43,7 +39,7 @@ func (s *Server) recipientStatus(r *rest.Request) (string, error) {
 
 // listBroadcastRecipients handles GET /v1/:phone_number_id/broadcasts/:id/recipients.
 func (s *Server) listBroadcastRecipients(r *rest.Request) (rest.Reply, error) {
-	status, err := s.recipientStatus(r)
+	status, err := recipientStatus(r)
 	return rest.ListOf(s.Server, r, rest.Lister[storage.BroadcastRecipient, recipientView]{
 		Scope: fmt.Sprintf("recipients %s %q", r.Param("id"), status),
 		Err:   err,
@@ -60,7 +56,7 @@ var recipientColumns = []string{"to", "contact_id", "status", "message_id", "err
 
 // exportBroadcastRecipients handles GET /v1/:phone_number_id/broadcasts/:id/recipients.csv.
 func (s *Server) exportBroadcastRecipients(r *rest.Request) (rest.Reply, error) {
-	status, err := s.recipientStatus(r)
+	status, err := recipientStatus(r)
 	if err != nil {
 		return rest.Reply{}, err
 	}

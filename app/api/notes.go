@@ -25,11 +25,7 @@ func (s *Server) listNotes(r *rest.Request) (rest.Reply, error) {
 		Scope: fmt.Sprintf("notes %s %#v", r.Param("id"), f),
 		Err:   q.Err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Note, storage.After, error) {
-			c, err := ConversationIn(rx, r)
-			if err != nil {
-				return nil, storage.Last, err
-			}
-			return rx.Within(q.Budget).Notes(c.ID, f, q.After, q.Fetch())
+			return rx.Within(q.Budget).Notes(r.Param("id"), f, q.After, q.Fetch())
 		},
 		Key:  func(n storage.Note) storage.After { return storage.After{ID: n.ID} },
 		View: event.ViewNote,

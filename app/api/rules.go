@@ -148,11 +148,7 @@ func (s *Server) listFirings(r *rest.Request) (rest.Reply, error) {
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Firing, firingView]{
 		Scope: "firings " + r.Param("id"),
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Firing, storage.After, error) {
-			rule, err := ruleIn(rx, r)
-			if err != nil {
-				return nil, storage.Last, err
-			}
-			return rx.Within(q.Budget).Firings(rule.ID, q.After, q.Fetch())
+			return rx.Within(q.Budget).Firings(r.Param("id"), q.After, q.Fetch())
 		},
 		Key:  func(f storage.Firing) storage.After { return storage.After{ID: f.ID} },
 		View: func(f storage.Firing) firingView { return firingView{"rule_firing", f} },

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"confab/app/api"
 	"confab/app/api/rest"
 	"confab/storage"
 )
@@ -34,11 +33,7 @@ func (s *Server) listConversationChanges(r *rest.Request) (rest.Reply, error) {
 	return rest.ListOf(s.Server, r, rest.Lister[storage.ConversationChange, changeView]{
 		Scope: "changes " + r.Param("id"),
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.ConversationChange, storage.After, error) {
-			c, err := api.ConversationIn(rx, r)
-			if err != nil {
-				return nil, storage.Last, err
-			}
-			return rx.Within(q.Budget).ConversationChanges(c.ID, q.After, q.Fetch())
+			return rx.Within(q.Budget).ConversationChanges(r.Param("id"), q.After, q.Fetch())
 		},
 		Key:  func(c storage.ConversationChange) storage.After { return storage.After{ID: c.ID} },
 		View: viewChange,

@@ -13,7 +13,8 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("GET", "/:phone_number_id/sending", s.getSending, rest.Agents, nil),
 		rest.At("POST", "/:phone_number_id/conversations/:id/read", s.readConversation, rest.Agents, rest.Exists(api.ConversationIn)),
 		rest.At("POST", "/:phone_number_id/conversations/:id/unread", s.unreadConversation, rest.Agents, rest.Exists(api.ConversationIn)),
-		rest.At("GET", "/:phone_number_id/conversations/:id/changes", s.listConversationChanges, rest.Agents, nil),
+		rest.At("GET", "/:phone_number_id/conversations/:id/changes",
+			s.listConversationChanges, rest.Agents, rest.Exists(api.ConversationIn)),
 
 		rest.At("GET", "/stream", s.streamConsole, rest.Agents, nil),
 		rest.At("POST", "/presence", rest.WithBody(s.setPresence), rest.Agents|rest.Quiet, nil),
