@@ -111,7 +111,7 @@ type recordingWriter struct {
 	isLogged    bool // and counted, by who has answered it
 }
 
-// RecordFailure implements api.FailureRecorder.
+// RecordFailure implements rest.FailureRecorder.
 func (w *recordingWriter) RecordFailure(failure error) { w.failure = failure }
 
 // WriteHeader implements http.ResponseWriter.

@@ -109,7 +109,7 @@ func (g *Server) downloadMedia(r *rest.Request) (rest.Reply, error) {
 	return rest.Reply{Body: []byte{}, Stream: func(x *rest.Exchange) { g.stream(x, a.ID, id, query.Get("type")) }}, nil
 }
 
-func errURL() error {
+func errURL() *rest.Error {
 	return rest.Fail(rest.ResourceNotFound, "The URL has expired, or the file is gone.")
 }
 
@@ -125,7 +125,7 @@ func (g *Server) stream(x *rest.Exchange, account int64, id, kind string) {
 		panic(http.ErrAbortHandler) // so that the client notices
 	case err != nil:
 		x.Failure = err
-		refuse(x, errURL().(*rest.Error))
+		refuse(x, errURL())
 	default:
 		w.begin()
 	}

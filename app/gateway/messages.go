@@ -16,8 +16,6 @@ import (
 const (
 	maxTag     = 512
 	maxGroupID = 256
-	// maxDepth bounds the nesting of what is stored.
-	maxDepth = 200
 )
 
 // messageBody is what we need to know of a message. Everything in it may be of any type: that is
@@ -52,7 +50,7 @@ func (g *Server) postMessage(r *rest.Request) (rest.Reply, error) {
 	if err := json.Unmarshal(r.Body, &in); err != nil {
 		return rest.Reply{}, rest.Fail(rest.InvalidJSON, "The body cannot be read.")
 	}
-	if provider.JSONDepth(r.Body) > maxDepth {
+	if provider.JSONDepth(r.Body) > provider.MaxDepth {
 		return rest.Reply{}, rest.Fail(rest.InvalidJSON, "The body is nested too deep.")
 	}
 

@@ -129,8 +129,7 @@ func (s *Server) takeFault(endpoint string, c *call) *fault {
 		}
 		s.markDirty()
 		s.publishFaults()
-		taken := *f
-		return &taken
+		return f
 	}
 	return nil
 }

@@ -14,8 +14,8 @@
 // One mutex, Server.mu, guards all state in memory. It is held for short
 // steps only: callbacks are encoded and posted, files are received and links
 // are fetched without it. Handlers take it, most of them by reading and writing in
-// the tables of routes; the unexported methods that read or change this state (those of world, outbox and timeline, and what
-// queues or schedules) expect that the caller holds it.
+// the tables of routes; the unexported methods that read or change this state (those of world,
+// outbox and timeline, and what queues or schedules) expect that the caller holds it.
 //
 // Everything lives in memory; a state file keeps it over a restart. A crash may
 // lose the last second, or more where there is much to save, and may post

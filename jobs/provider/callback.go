@@ -21,7 +21,7 @@ type CallbackChange struct {
 
 	head, tail []byte   // the callback before and after the value, without other changes
 	members    []member // of the value: found once, because each of a thousand items needs them
-	deep       bool     // something in the callback is nested deeper than maxDepth
+	deep       bool     // something in the callback is nested deeper than MaxDepth
 
 	entry     int  // the number of its entry
 	at, value span // where the change and its value are in the callback
@@ -32,9 +32,9 @@ type member struct {
 	value []byte
 }
 
-// maxDepth is the deepest nesting of a document that we store: far more than the
+// MaxDepth is the deepest nesting of a document that we store: far more than the
 // provider uses, and less than the database accepts in JSON.
-const maxDepth = 200
+const MaxDepth = 200
 
 // errNoEntries means that a callback does not have the shape of one.
 var errNoEntries = errors.New("entry is not a list")
@@ -56,7 +56,7 @@ func ParseCallback(body []byte) ([]CallbackChange, error) {
 		return nil, fmt.Errorf("read callback: %w", errNoEntries)
 	}
 
-	deep := JSONDepth(body) > maxDepth
+	deep := JSONDepth(body) > MaxDepth
 	var all []CallbackChange
 	for e, entry := range elementSpans(body, entries) {
 		for _, n := range readEntry(body, entry) {
@@ -154,9 +154,9 @@ func (n CallbackChange) WithOneItem(list string, item json.RawMessage, people []
 	return rewrite(doc, fromProvider)
 }
 
-// TooDeep reports whether a part of the change is nested deeper than maxDepth.
+// TooDeep reports whether a part of the change is nested deeper than MaxDepth.
 func (n CallbackChange) TooDeep(part json.RawMessage) bool {
-	return n.deep && JSONDepth(part) > maxDepth
+	return n.deep && JSONDepth(part) > MaxDepth
 }
 
 func appendList(doc []byte, all []json.RawMessage) []byte {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"confab/app/api"
 	"confab/app/api/rest"
@@ -180,7 +181,7 @@ func (s *Server) checkCurrentPassword(r *rest.Request, given string) error {
 // passwordError makes the client's error of hashing.
 func passwordError(err error) error {
 	if errors.Is(err, password.ErrBusy) {
-		return &rest.Error{Code: rest.ServiceUnavailable, Message: "Too many people are signing in. Please retry.", RetryAfter: 5e9}
+		return rest.Fail(rest.ServiceUnavailable, "Too many people are signing in. Please retry.").RetryIn(5 * time.Second)
 	}
 	return err
 }

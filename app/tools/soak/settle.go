@@ -52,8 +52,8 @@ func (t *trial) findLeft() string {
 			return one.name + ": " + left
 		}
 	}
-	for _, j := range t.work() {
-		return j.String()
+	if left := t.work(); len(left) > 0 {
+		return left[0].String()
 	}
 	return ""
 }
