@@ -52,7 +52,7 @@ func (s *Server) Lose() {
 // ChildMemory is the largest resident size of the processes that the server has started.
 func (s *Server) ChildMemory() (most int64) {
 	for _, id := range ChildrenOf(s.cmd.Process.Pid) {
-		_ = Catch(func() { most = max(most, readSize(id, "VmHWM:")) }) // it may have ended
+		_ = Catch(func() { most = max(most, int64(statusOf(id).VmHWM)) }) // it may have ended
 	}
 	return most
 }

@@ -1,7 +1,6 @@
 package rig
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,36 +8,23 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // Memory returns the resident size of the process in bytes.
-func (p *Process) Memory() int64 { return readSize(p.cmd.Process.Pid, "VmRSS:") }
+func (p *Process) Memory() int64 { return int64(statusOf(p.cmd.Process.Pid).VmRSS) }
 
 // PeakMemory returns the largest resident size that the process has had, in bytes.
-func (p *Process) PeakMemory() int64 { return readSize(p.cmd.Process.Pid, "VmHWM:") }
+func (p *Process) PeakMemory() int64 { return int64(statusOf(p.cmd.Process.Pid).VmHWM) }
 
-func readSize(pid int, name string) int64 {
-	return parseSize(Must(os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))), name)
-}
-
-func parseSize(status []byte, name string) (bytesUsed int64) {
-	_, rest, _ := bytes.Cut(status, []byte(name))
-	Must(fmt.Sscanf(string(rest), "%d kB", &bytesUsed))
-	return bytesUsed << 10
-}
+func statusOf(pid int) procfs.ProcStatus { return Must(Must(procfs.NewProc(pid)).NewStatus()) }
 
 // CPUTime returns the processor time that the process has used so far, in all its
 // threads.
 func (p *Process) CPUTime() time.Duration {
-	return parseCPUTime(Must(os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))))
-}
-
-func parseCPUTime(stat []byte) time.Duration {
-	const tick = 10 * time.Millisecond                                        // the unit of /proc
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // the name of the program may contain spaces
-	Require(len(fields) > 12, "no processor time in /proc: %q", stat)
-	user, system := Must(strconv.Atoi(fields[11])), Must(strconv.Atoi(fields[12]))
-	return time.Duration(user+system) * tick
+	stat := Must(Must(procfs.NewProc(p.cmd.Process.Pid)).Stat())
+	return time.Duration(stat.CPUTime() * float64(time.Second))
 }
 
 // ChildrenOf are the processes that a process has started.
