@@ -15,11 +15,9 @@ func TestProse(t *testing.T) {
 		"":                                  "",
 		"One.\n\nTwo\nlines.":               "<p>One.</p><p>Two lines.</p>",
 		"Say `a < b` **now**.":              "<p>Say <code>a &lt; b</code> <strong>now</strong>.</p>",
-		"- one\n- `two`":                    "<ul><li>one</li><li><code>two</code></li></ul>",
 		"<script>alert(1)</script> & `<b>`": "<p>&lt;script&gt;alert(1)&lt;/script&gt; &amp; <code>&lt;b&gt;</code></p>",
-		"See [it](https://example.com/?a=1&b=\"2\") or [there](#top).": `<p>See <a href="https://example.com/?a=1&amp;b=&#34;2&#34;">it</a> or <a href="#top">there</a>.</p>`,
-		"No [link](javascript:alert(1)).":                              "<p>No [link](javascript:alert(1)).</p>",
-		"An open ` or **":                                              "<p>An open ` or **</p>",
+		"No [link](javascript:alert(1)).":   "<p>No [link](javascript:alert(1)).</p>",
+		"An open ` or **":                   "<p>An open ` or **</p>",
 	} {
 		if got := string(renderMarkdown(text)); got != want {
 			t.Errorf("%q: %s", text, got)

@@ -10,26 +10,15 @@ import (
 var (
 	code = regexp.MustCompile("`([^`]+)`")
 	bold = regexp.MustCompile(`\*\*([^*]+)\*\*`)
-	link = regexp.MustCompile(`\[([^\]]+)\]\((https?://[^)\s]+|#[^)\s]+)\)`)
 )
 
-// renderMarkdown renders the part of Markdown that descriptions use: paragraphs, lists,
-// code, bold and links.
+// renderMarkdown renders the part of Markdown that descriptions use: paragraphs, code and bold.
 func renderMarkdown(text string) template.HTML {
 	var out strings.Builder
 
 	for block := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
-		lines := strings.Split(strings.TrimSpace(block), "\n")
-		switch {
-		case block == "":
-		case strings.HasPrefix(lines[0], "- "):
-			out.WriteString("<ul>")
-			for _, line := range lines {
-				out.WriteString("<li>" + renderSpans(strings.TrimPrefix(line, "- ")) + "</li>")
-			}
-			out.WriteString("</ul>")
-		default:
-			out.WriteString("<p>" + renderSpans(strings.Join(lines, " ")) + "</p>")
+		if block != "" {
+			out.WriteString("<p>" + renderSpans(strings.ReplaceAll(strings.TrimSpace(block), "\n", " ")) + "</p>")
 		}
 	}
 
@@ -44,6 +33,5 @@ func renderLine(text string) template.HTML {
 // renderSpans renders the Markdown within a line that descriptions use.
 func renderSpans(text string) string {
 	text = code.ReplaceAllString(html.EscapeString(text), "<code>$1</code>")
-	text = bold.ReplaceAllString(text, "<strong>$1</strong>")
-	return link.ReplaceAllString(text, `<a href="$2">$1</a>`)
+	return bold.ReplaceAllString(text, "<strong>$1</strong>")
 }
