@@ -160,7 +160,7 @@ func (s *store) importContacts(cmd *cobra.Command, name string, f importFlags) e
 		if err != nil {
 			return done, err
 		}
-		i.AccountID, i.LabelID = a.ID, orNil(f.label)
+		i.AccountID, i.LabelID = a.ID, storage.OrNil(f.label)
 		if f.label != "" {
 			l, err := tx.Label(a.OrganizationID, f.label)
 			if errors.Is(err, storage.ErrNotFound) || err == nil && l.TeamID != a.TeamID {

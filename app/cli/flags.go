@@ -124,14 +124,6 @@ func dataDirFlag(flags *pflag.FlagSet, into *string, usage string) {
 	flags.StringVar(into, "data-dir", "", "`directory` "+usage)
 }
 
-// orNil is the value of a flag; nil if it is not given.
-func orNil(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
 // requiredOrg adds the flag that names the organization to work on.
 func requiredOrg(cmd *cobra.Command, org *string, usage string) {
 	requiredFlag(cmd, org, "org", "`organization` "+usage, parseText)

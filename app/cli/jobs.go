@@ -27,7 +27,7 @@ type jobView struct {
 }
 
 func viewJob(j storage.Job) jobView {
-	return jobView{ID: j.ID, Object: "job", Job: j, Lane: orNil(j.Lane), Args: j.Args, LeasedUntil: j.LeasedUntil}
+	return jobView{ID: j.ID, Object: "job", Job: j, Lane: storage.OrNil(j.Lane), Args: j.Args, LeasedUntil: j.LeasedUntil}
 }
 
 func (e *env) jobsList() *cobra.Command {

@@ -55,7 +55,7 @@ func (e *env) keysCreate() *cobra.Command {
 				return done, err
 			}
 
-			k := storage.Key{OrganizationID: o.ID, Label: orNil(label), Agent: orNil(agent)}
+			k := storage.Key{OrganizationID: o.ID, Label: storage.OrNil(label), Agent: storage.OrNil(agent)}
 			if err := applyKeyLimits(&tx.Rx, &k, limits); err != nil {
 				return done, err
 			}

@@ -288,10 +288,7 @@ type forwardView struct {
 }
 
 func viewForward(out webhook.Outcome) *forwardView {
-	v := &forwardView{DurationMS: out.Took.Milliseconds()}
-	if out.Status != 0 {
-		v.Status = &out.Status
-	}
+	v := &forwardView{Status: storage.OrNil(out.Status), DurationMS: out.Took.Milliseconds()}
 	if !out.Succeeded() {
 		v.ErrorCode, v.Message = &out.Code, &out.Message
 	}

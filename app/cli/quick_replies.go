@@ -38,7 +38,7 @@ func (e *env) quickRepliesCreate() *cobra.Command {
 				text = strings.TrimRight(string(read), "\r\n")
 			}
 
-			in := api.NewQuickReply{Shortcut: &args[0], Text: &text, TeamID: orNil(team)}
+			in := api.NewQuickReply{Shortcut: &args[0], Text: &text, TeamID: storage.OrNil(team)}
 			return s.write(cmd, func(tx *storage.Tx) (written, error) {
 				o, err := onlyOrganization(&tx.Rx, org)
 				if err != nil {

@@ -13,7 +13,8 @@ import (
 
 func (e *env) rules() *cobra.Command {
 	return e.group("rules", "List, try and switch rules",
-		e.rulesList(), e.rulesShow(), e.rulesSwitch("enable", true), e.rulesSwitch("disable", false), e.rulesDryRun())
+		e.rulesList(), e.rulesShow(),
+		e.rulesSwitch("enable", "Enable a rule", true), e.rulesSwitch("disable", "Disable a rule", false), e.rulesDryRun())
 }
 
 func (e *env) rulesList() *cobra.Command {
@@ -50,8 +51,7 @@ func (e *env) rulesShow() *cobra.Command {
 	return showCommand(e, cmd, false, read, printAny)
 }
 
-func (e *env) rulesSwitch(verb string, enabled bool) *cobra.Command {
-	short := map[bool]string{true: "Enable a rule", false: "Disable a rule"}[enabled]
+func (e *env) rulesSwitch(verb, short string, enabled bool) *cobra.Command {
 	return &cobra.Command{
 		Use:     verb + " RULE",
 		Short:   short,

@@ -188,11 +188,10 @@ func (b *sandbox) subscribeForwardURL(ctx context.Context, to *url.URL) error {
 			}
 		}
 
-		description := "confab sandbox --forward-to"
 		b.webhookSecret, err = tx.InsertSubscription(&storage.Subscription{
 			OrganizationID: o.ID,
 			URL:            to.String(),
-			Description:    &description,
+			Description:    new("confab sandbox --forward-to"),
 			Events:         storage.Strings{"*"},
 			Status:         storage.WebhookActive,
 		})

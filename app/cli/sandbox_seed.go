@@ -46,8 +46,7 @@ func (s *sandboxState) seed(tx *storage.Tx) error {
 	}
 
 	// The key is only stored as a hash: a lost or revoked one is replaced.
-	label := sandboxKeyLabel
-	s.APIKey, err = tx.InsertKey(&storage.Key{OrganizationID: o.ID, Label: &label})
+	s.APIKey, err = tx.InsertKey(&storage.Key{OrganizationID: o.ID, Label: new(sandboxKeyLabel)})
 	return err
 }
 

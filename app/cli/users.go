@@ -64,7 +64,7 @@ func (e *env) usersCreate() *cobra.Command {
 				return written{}, err
 			}
 
-			u := storage.User{OrganizationID: o.ID, TeamID: t.ID, TeamPublicID: t.PublicID, Name: name, Email: orNil(email)}
+			u := storage.User{OrganizationID: o.ID, TeamID: t.ID, TeamPublicID: t.PublicID, Name: name, Email: storage.OrNil(email)}
 			err = tx.InsertUser(&u)
 			return written{auditEntry{o.ID, "user.created", "user", u.ID}, u.ID, viewUser(u, o, tx.Now)}, err
 		}),
@@ -179,7 +179,7 @@ func (e *env) usersSet() *cobra.Command {
 		Example: "  confab users set ana@example.com --role admin\n  confab users set 01J… --email ana@example.com --name \"Ana Ruiz\"",
 		PreRunE: requireAnyFlag("name", "email", "role", "team"),
 		RunE: e.runUserChange("user.updated", func(tx *storage.Tx, u *storage.User) error {
-			u.Name, u.Email, u.Role = cmp.Or(name, u.Name), cmp.Or(orNil(email), u.Email), cmp.Or(role, u.Role)
+			u.Name, u.Email, u.Role = cmp.Or(name, u.Name), cmp.Or(storage.OrNil(email), u.Email), cmp.Or(role, u.Role)
 			if team != "" {
 				t, err := tx.Team(u.OrganizationID, team)
 				if err != nil {
