@@ -141,11 +141,8 @@ func (v *historyView) addBroadcasts(rx *storage.Rx, c storage.Contact) error {
 func (v *historyView) addNotes(rx *storage.Rx, conversation string) error {
 	all, _, err := rx.Notes(conversation, storage.NoteFilter{}, storage.First, mostHistory)
 	for _, n := range all {
-		text := []rune(n.Text)
-		if len(text) > mostOfNote {
-			text = append(text[:mostOfNote], '…')
-		}
-		v.add(historyItem{Type: "note", At: n.CreatedAt, ID: conversation, Name: storage.OrEmpty(n.NoteAuthor.Name), Text: string(text)})
+		text := shorten(n.Text, mostOfNote)
+		v.add(historyItem{Type: "note", At: n.CreatedAt, ID: conversation, Name: storage.OrEmpty(n.NoteAuthor.Name), Text: text})
 	}
 	return err
 }

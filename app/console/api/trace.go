@@ -217,9 +217,13 @@ func tracePreview(words *string) *string {
 	if words == nil {
 		return nil
 	}
-	if text := []rune(strings.ToValidUTF8(*words, "")); len(text) > maxTracePreview {
-		short := string(text[:maxTracePreview]) + "…"
-		return &short
+	return new(shorten(strings.ToValidUTF8(*words, ""), maxTracePreview))
+}
+
+// shorten cuts a text off after so many characters.
+func shorten(text string, most int) string {
+	if letters := []rune(text); len(letters) > most {
+		return string(letters[:most]) + "…"
 	}
-	return words
+	return text
 }
