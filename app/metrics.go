@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -163,8 +164,7 @@ func (m *metrics) observeRequest(o rest.Observation) {
 // methodLabel is a method of HTTP, or "other": a client may send any word, and each
 // would be a new series, which stays in memory for good.
 func methodLabel(method string) string {
-	switch method {
-	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
+	if slices.Contains(rest.Methods, method) || method == http.MethodOptions {
 		return method
 	}
 	return "other"

@@ -121,7 +121,6 @@ const (
 	CostsByPrefix    CostGroup = "prefix"    // the first six digits
 	CostsByBroadcast CostGroup = "broadcast" // ids
 	CostsByDay       CostGroup = "day"       // as 2026-11-17
-	CostsTogether    CostGroup = "none"
 )
 
 func (g CostGroup) expression() string {

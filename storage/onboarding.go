@@ -2,7 +2,6 @@ package storage
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/big"
@@ -78,7 +77,7 @@ const invitation = `
 
 // Invitation finds a link by its token, of which only a hash is kept.
 func (rx *Rx) Invitation(token string) (Invitation, error) {
-	hash := sha256.Sum256([]byte(token))
+	hash := TokenHash(token)
 	return get[Invitation](rx, invitation+`
 	WHERE l.token_hash = ?`, hash[:])
 }

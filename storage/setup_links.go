@@ -1,8 +1,6 @@
 package storage
 
 import (
-	"crypto/sha256"
-
 	"confab/storage/sqlite"
 )
 
@@ -61,7 +59,7 @@ func (rx *Rx) SetupLinks(customer string, after After, limit int) ([]SetupLink, 
 // InsertSetupLink stores a new link, and returns its token, which cannot be read again.
 func (tx *Tx) InsertSetupLink(l *SetupLink) (token string, err error) {
 	token = PrefixSetupLink + randomText(setupTokenSize)
-	hash := sha256.Sum256([]byte(token))
+	hash := TokenHash(token)
 	l.ID, l.Status, l.CreatedAt = tx.NewID(PrefixSetupLink), LinkActive, tx.Order
 	l.TokenHash, l.TokenLast4 = hash[:], token[len(token)-4:]
 

@@ -40,7 +40,7 @@ func newToken() (token string, hash [sha256.Size]byte) {
 	return token, TokenHash(token)
 }
 
-// TokenHash is the stored form of the secret of an invitation or a session.
+// TokenHash is the stored form of the secret of a link, an invitation or a session.
 func TokenHash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
 
 // UserInvitation is a link to choose a password, or to sign in, with what its page shows.

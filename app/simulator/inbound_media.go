@@ -1,13 +1,11 @@
 package simulator
 
 import (
-	"context"
 	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // receiveMedia stores the file that a user sent, given as a link, as base64 data
@@ -77,8 +75,6 @@ func defaultMime(kind string, file *stagedFile) string {
 	return detected
 }
 
-const fetchTimeout = 20 * time.Second
-
 // fetch downloads a link as Options.Fetch does.
 func (s *Server) fetch(link string) (*stagedFile, error) {
 	if s.opt.Fetch == nil {
@@ -88,9 +84,7 @@ func (s *Server) fetch(link string) (*stagedFile, error) {
 		return nil, fmt.Errorf("it is no http or https URL")
 	}
 
-	ctx, cancel := context.WithTimeout(s.ctx, fetchTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
+	req, err := http.NewRequestWithContext(s.ctx, http.MethodGet, link, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ type Options struct {
 	// CallbackClient posts callbacks and challenges; nil takes one with a time
 	// limit of 10 seconds that follows no redirects.
 	CallbackClient *http.Client
-	// Fetch downloads links that were given to /_sim. Without it links cannot be fetched.
+	// Fetch downloads links that were given to /_sim, within a limit of its own. Without it links cannot be fetched.
 	Fetch func(*http.Request) (*http.Response, error)
 
 	// SetWindow, when set, is called by /_sim/contacts/{number}/window when a person is to

@@ -3,9 +3,9 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -55,14 +55,10 @@ func copyBeforeUpgrade(conn *sqlx.DB, path string, version int) error {
 // removeHalfCopies removes what a process left that was killed while it copied. The
 // directory is locked, so that no process is writing them.
 func removeHalfCopies(path string) error {
-	halves, err := filepath.Glob(escapeGlob(path) + ".v*.bak-*")
+	dir := filepath.Dir(path)
+	halves, err := fs.Glob(os.DirFS(dir), filepath.Base(path)+".v*.bak-*") // the directory is no part of the pattern
 	for _, half := range halves {
-		err = errors.Join(err, os.Remove(half))
+		err = errors.Join(err, os.Remove(filepath.Join(dir, half)))
 	}
 	return err
-}
-
-// escapeGlob makes a pattern that matches only the path itself.
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
