@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -112,19 +113,15 @@ func (n *node) child(key string) *node {
 func rewrite(doc []byte, rules *node) []byte {
 	s := scanner{doc: doc}
 	s.walk(rules)
-	if s.out == nil {
-		return doc
-	}
-	return append(s.out, doc[s.copied:]...)
+	return apply(doc, s.edits)
 }
 
 // scanner moves through a document that is known to be valid JSON: it does not
 // check for the end where valid JSON must go on.
 type scanner struct {
-	doc    []byte
-	pos    int
-	out    []byte // the document as rewritten so far, nil while nothing has changed
-	copied int    // how many bytes of doc are in out, as they were or replaced
+	doc   []byte
+	pos   int
+	edits []edit // that walk has found
 }
 
 // walk moves past the next value and applies the rules below n.
@@ -147,24 +144,13 @@ func (s *scanner) walk(n *node) {
 
 // replaceText applies a rule to the string between start and here.
 func (s *scanner) replaceText(start int, r rule) {
-	raw := s.doc[start:s.pos]
-
-	var changed []byte
-	switch {
+	at := span{start, s.pos}
+	switch raw := at.of(s.doc); {
 	case r.from == "":
-		changed = append(append([]byte(`{"code":`), raw...), '}')
+		s.edits = append(s.edits, edit{at, slices.Concat([]byte(`{"code":`), raw, []byte("}"))})
 	case string(unquote(raw)) == r.from:
-		changed = []byte(`"` + r.to + `"`)
-	default:
-		return
+		s.edits = append(s.edits, edit{at, []byte(`"` + r.to + `"`)})
 	}
-
-	// The text between the last replacement and this one is copied as it is.
-	if s.out == nil {
-		s.out = make([]byte, 0, len(s.doc)+64)
-	}
-	s.out = append(append(s.out, s.doc[s.copied:start]...), changed...)
-	s.copied = s.pos
 }
 
 // members visits each member of the object that starts here, with its key and where that begins.

@@ -153,7 +153,7 @@ func apply(doc []byte, edits []edit) []byte {
 	}
 
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.from - b.from })
-	out := make([]byte, 0, len(doc))
+	out := make([]byte, 0, len(doc)+64)
 	at := 0
 	for _, e := range edits {
 		if e.from < at {
