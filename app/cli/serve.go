@@ -58,11 +58,20 @@ func (e *env) ready() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				// A user who may not read the directory asks at the address in the settings.
-				if served, err := datadir.Dir(c.DataDir).IsServed(); err == nil && !served {
+				dir := datadir.Dir(c.DataDir)
+				served, unknown := dir.IsServed()
+				var at datadir.ServerAddress
+				switch answered, _ := dir.Ask(cmd.Context(), datadir.CommandAddress, &at); {
+				case answered:
+					target, err = url.Parse(at.Local)
+				case unknown != nil: // a user who may not read the directory asks at the address in the settings
+					target, err = c.Server.LocalURL()
+				case served:
+					return fmt.Errorf("not ready: the server of %s does not answer yet", c.DataDir)
+				default:
 					return fmt.Errorf("not ready: no server is running on %s: check --data-dir, or set --url", c.DataDir)
 				}
-				if _, target, err = datadir.Dir(c.DataDir).Address(cmd.Context(), c.Server); err != nil {
+				if err != nil {
 					return fmt.Errorf("%w: set the server's address with --url", err)
 				}
 				serverName = c.Server.CertificateName()
