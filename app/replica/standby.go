@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +62,7 @@ func (s *Standby) Run(ctx context.Context) (promoted bool) {
 		}
 
 		if err == nil {
-			err = errNoCopy
+			err = cmp.Or(ctx.Err(), errNoCopy)
 		}
 		s.noteProblem(err)
 		select {
