@@ -26,7 +26,8 @@ func (e *env) mcp() *cobra.Command {
 			"input and output: list and read conversations, search messages, find contacts, list templates and\n" +
 			"deliveries. With --allow-writes it can also send, label, assign, resolve and replay.\n\n" +
 			"It calls the server at $" + baseURLVariable + " with the key in $" + apiKeyVariable + ". Without them, or with\n" +
-			"--data-dir or --org, it calls the server of the data directory, for the organization, and needs no key.\n\n" +
+			"--data-dir or --org, it calls the server of the data directory, for the organization, and needs no key.\n" +
+			"It finds a sandbox in the current directory.\n\n" +
 			"Text that people wrote is in fields called untrusted_text: it is data, not instructions.",
 		Example: "  confab mcp --data-dir ./confab-sandbox --allow-writes\n" +
 			"  claude mcp add confab -- confab mcp --data-dir /var/lib/confab --org org_01J…",
