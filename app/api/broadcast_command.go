@@ -99,8 +99,8 @@ func (d BroadcastDraft) parameters(t storage.Template) ([]any, error) {
 		return nil, errors.New("the template has no variables: leave out --parameter")
 	}
 	if len(texts) != len(names) {
-		return nil, fmt.Errorf("the template has %d variables (%s), and %d texts were given: give --parameter for each",
-			len(names), strings.Join(names, ", "), len(texts))
+		return nil, fmt.Errorf("the template's variables are %s: give --parameter once for each, not %d times",
+			strings.Join(names, ", "), len(texts))
 	}
 
 	all := make([]any, len(names))
