@@ -67,6 +67,12 @@ func (p *pair) leaveNotes() {
 	tomas.openConversation("Gil Ortega")
 	tomas.Find("article", "Note by Mira Kovač")
 	tomas.count("Mentions", "0")
+
+	// The next one is there at once, while it is open.
+	mira.Click("tab", "Note")
+	mira.Fill("textbox", "Note", "It is approved.")
+	mira.Click("button", "Add note")
+	tomas.shows("It is approved.")
 }
 
 // A conversation that is snoozed leaves the open ones, until somebody writes.

@@ -59,7 +59,7 @@ func readableEvents(role string) []string {
 	}
 	return slices.DeleteFunc(event.Types(), func(name string) bool {
 		of, _, _ := strings.Cut(name, ".")
-		return of != "message" && of != "conversation" && of != "contact"
+		return !slices.Contains([]string{"message", "conversation", "contact", "note"}, of)
 	})
 }
 
