@@ -202,8 +202,24 @@ func aDeliveryShowsHowItWasSigned(c *colleague) {
 	}
 
 	c.calm()
+	whatIsTypedStaysWhileOthersAreDelivered(c, r, id)
 	aSignatureIsComputed(c, secret)
 	aDeliveryIsRepeated(c, r, came)
+}
+
+// whatIsTypedStaysWhileOthersAreDelivered is on the page of a delivery, which is read again with every
+// other of a webhook.
+func whatIsTypedStaysWhileOthersAreDelivered(c *colleague, r *receiver, id string) {
+	c.Fill("textbox", "Signing secret", "whsec_half")
+	eval[any](c.window, `void (real => (window.fetch = async (at, ...more) => {
+		const answer = await real(at, ...more);
+		if (String(at).endsWith("/request")) setTimeout(() => (window.readAgain = true), 50);
+		return answer;
+	}))(fetch)`)
+	c.stage.call("POST", c.stage.app.URL()+"/v1/webhook_subscriptions/"+id+"/test", `{"event_type":"message.sent"}`)
+	r.next()
+	c.WaitFor(`window.readAgain === true`)
+	c.is.Equal(eval[string](c.window, `document.querySelector("#secret").value`), "whsec_half")
 }
 
 // aSignatureIsComputed is on the page of a delivery that was signed with a secret.

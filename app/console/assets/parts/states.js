@@ -1,6 +1,6 @@
 /** What a screen shows when there is nothing, not yet, or not at all. */
 import { computed, el, onDispose, signal, untracked } from "../dom.js";
-import { APIError, get } from "../api.js";
+import { APIError, get, latest } from "../api.js";
 import { onChanged, together } from "../live.js";
 import { button, copyable, icon } from "./basics.js";
 import { problems, states as text } from "texts/parts.js";
@@ -92,7 +92,9 @@ export function problem(error) {
 
 /**
  * resource reads something, and reads it again when a hint says that it has changed. What
- * was read stays until there is something newer.
+ * was read stays until there is something newer; what is read from an address, until it is
+ * something else, because a hint may be about another thing of its kind, and what is drawn
+ * again loses the focus and what was typed.
  * @template T
  * @param {string | ((signal: AbortSignal) => Promise<T>)} read where, or how
  * @param {string[]} [kinds] of hints
@@ -105,6 +107,11 @@ export function resource(read, kinds = [], pace = 0) {
   let running = new AbortController();
   let newest = Promise.resolve();
 
+  /** @param {T} fresh */
+  const show = (fresh) => {
+    if (typeof read === "string") fresh = latest(data.peek(), fresh); // a change may have been answered meanwhile
+    if (typeof read !== "string" || JSON.stringify(fresh) !== JSON.stringify(data.peek())) data.set(fresh);
+  };
   // It ends when what is shown is no older than the call.
   const reload = () => (newest = readAgain());
   const readAgain = async () => {
@@ -113,7 +120,7 @@ export function resource(read, kinds = [], pace = 0) {
     try {
       const fresh = await (typeof read === "string" ? get(read, mine) : read(mine.signal));
       if (mine.signal.aborted) return newest;
-      data.set(fresh);
+      show(fresh);
       error.set(null);
     } catch (failure) {
       if (mine.signal.aborted) return newest;
