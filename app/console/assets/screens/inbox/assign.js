@@ -17,19 +17,19 @@ const fold = (words) => words.toLocaleLowerCase().normalize("NFKD").replace(/\p{
  * @param {(person: string | null) => void} at.choose
  */
 export function openAssign(beside, { people, assigned, choose }) {
-  const typed = signal("");
-  const chosen = signal(""); // by id: the list may change while it is open
-  const at = () => Math.max(0, shown().findIndex(({ id }) => id === chosen()));
-  const fits = (/** @type {any} */ one) => fold(`${one.name} ${one.email ?? ""}`).includes(fold(typed().trim()));
-  // Whoever opens it mostly takes the conversation, or gives it to somebody else.
-  const shown = computed(() => {
-    const team = people().filter((one) => one.status !== "disabled" && one.id !== assigned());
-    const [own, others] = [team.filter((one) => one.id === me().id), team.filter((one) => one.id !== me().id)];
-    const nobody = assigned() === "" ? [] : [{ id: "", name: text.nobody }];
-    return [...own, ...others, ...nobody].filter(fits);
-  });
-
   popover(beside, { role: "dialog", "aria-label": text.assign }, (close) => {
+    const typed = signal("");
+    const chosen = signal(""); // by id: the list may change while it is open
+    const at = () => Math.max(0, shown().findIndex(({ id }) => id === chosen()));
+    const fits = (/** @type {any} */ one) => fold(`${one.name} ${one.email ?? ""}`).includes(fold(typed().trim()));
+    // Whoever opens it mostly takes the conversation, or gives it to somebody else.
+    const shown = computed(() => {
+      const team = people().filter((one) => one.status !== "disabled" && one.id !== assigned());
+      const [own, others] = [team.filter((one) => one.id === me().id), team.filter((one) => one.id !== me().id)];
+      const nobody = assigned() === "" ? [] : [{ id: "", name: text.nobody }];
+      return [...own, ...others, ...nobody].filter(fits);
+    });
+
     const take = (/** @type {any} */ one) => {
       close();
       if (one) choose(one.id || null);

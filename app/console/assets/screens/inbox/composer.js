@@ -169,9 +169,10 @@ function writing(at, files) {
     setText(box.value);
     typing();
     if (/^\/\S*$/.test(box.value)) openQuick();
-    else picker()?.filter?.(null);
+    else picker()?.filter();
   };
   const openQuick = () => openQuickReplies({ picker, box, name: at.name, insert, setText, value, add });
+  onDispose(() => picker.peek()?.close());
   const press = (/** @type {KeyboardEvent} */ event) => {
     if (picker()?.press(event)) return void event.preventDefault();
     if (event.key === "Escape" && replyTo()) draft.change({ replyTo: "" });
