@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -201,4 +202,14 @@ func TestNewMessagesAreToldInTheBackground(t *testing.T) {
 	c.Find("region", "Conversation with Dan")
 	c.is.Equal(s.conversation(number, ana)["assignee"].(map[string]any)["name"], "Ada Lovelace")
 	c.calm("status of 404")
+
+	// A browser that has no notifications of pages, as on phones, keeps the connection.
+	eval[any](c.window, `void (addEventListener("error", () => (globalThis.failed = true)),
+		globalThis.Notification = class { static permission = "granted"; constructor() { throw new TypeError("Illegal constructor") } })`)
+	c.hide(true)
+	s.says(number, "15550004444", "Eva", textOf("on a phone"))
+	c.WaitFor(`globalThis.failed`)
+	c.showsRows("Eva", "Dan", "Cleo", "Ana Ruiz")
+	_, requests := c.news()
+	c.is.True(!slices.ContainsFunc(requests, func(url string) bool { return strings.Contains(url, "api/stream") }))
 }

@@ -15,6 +15,7 @@
  * once, then after ever longer waits. It goes on after the last event that came.
  */
 import { signal } from "./dom.js";
+import { listeners } from "./listeners.js";
 import { clockOffset, me, root, sandbox, signInAgain } from "./session.js";
 
 /**
@@ -36,12 +37,12 @@ const seenEvery = 240_000;
 /** "connected" or "reconnecting" */
 export const connection = signal("connected");
 
-/** @type {Set<(hint: Hint) => void>} */
-const hintListeners = new Set();
-/** @type {Set<(message: Message) => void>} */
-const eventListeners = new Set();
-/** @type {Set<(presence: Presence) => void>} */
-const presenceListeners = new Set();
+/** @type {ReturnType<typeof listeners<Hint>>} */
+const hintListeners = listeners();
+/** @type {ReturnType<typeof listeners<Message>>} */
+const eventListeners = listeners();
+/** @type {ReturnType<typeof listeners<Presence>>} */
+const presenceListeners = listeners();
 /** Who is known to look at each conversation, but for oneself. @type {Map<string, Presence>} */
 const present = new Map();
 
@@ -62,26 +63,13 @@ let retryNow = () => {};
 let isUrgent = false;
 
 /**
- * @template T
- * @param {Set<T>} listeners
- * @param {T} listener
- * @returns {() => void} what ends it
- */
-function add(listeners, listener) {
-  listeners.add(listener);
-  return () => {
-    listeners.delete(listener);
-  };
-}
-
-/**
  * onChanged calls fn with every hint of some kinds, and after a reconnection. It returns
  * what ends that.
  * @param {string[]} kinds
  * @param {(hint: Hint) => void} fn
  */
 export function onChanged(kinds, fn) {
-  return add(hintListeners, (/** @type {Hint} */ hint) => {
+  return hintListeners.add((hint) => {
     if (hint.kind === "*" || kinds.includes(hint.kind)) fn(hint);
   });
 }
@@ -113,7 +101,7 @@ export function together(work) {
  * @param {(item: any) => void} fn
  */
 export function onEvent(types, fn) {
-  return add(eventListeners, (/** @type {Message} */ { event, data }) => {
+  return eventListeners.add(({ event, data }) => {
     if (!types.length || types.includes(event)) fn(data);
   });
 }
@@ -125,7 +113,7 @@ export function onEvent(types, fn) {
  */
 export function onPresence(fn) {
   present.forEach(fn);
-  return add(presenceListeners, fn);
+  return presenceListeners.add(fn);
 }
 
 /**
@@ -134,7 +122,7 @@ export function onPresence(fn) {
  * @param {...string} ids
  */
 export function announce(kind, ...ids) {
-  for (const listener of [...hintListeners]) listener({ kind, ids });
+  hintListeners.call({ kind, ids });
 }
 
 /** connect begins to listen. */
@@ -290,7 +278,7 @@ function receive(message) {
       else if (data.reason === "signed_out" || data.reason === "disabled") signInAgain();
       break;
     default:
-      for (const listener of [...eventListeners]) listener(message);
+      eventListeners.call(message);
   }
 }
 
@@ -353,7 +341,7 @@ function updatePresence({ conversation_id, people }) {
   if (!others.length && !present.has(conversation_id)) return;
   if (others.length) present.set(conversation_id, now);
   else present.delete(conversation_id);
-  for (const listener of [...presenceListeners]) listener(now);
+  presenceListeners.call(now);
 }
 
 const tab = String(Math.random()).slice(2);
