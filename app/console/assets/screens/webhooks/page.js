@@ -33,10 +33,11 @@ export default function webhookPage({ params }) {
  */
 function content(one, path) {
   const data = computed(() => one.data());
+  const { id } = data();
   const day = resource(path.slice(3) + "/day", ["delivery"], pace);
   const types = resource(eventTypes);
   const all = paged("v1/webhook_deliveries", {
-    filters: () => ({ ...filters(), subscription_id: data().id, limit: 25 }),
+    filters: () => ({ ...filters(), subscription_id: id, limit: 25 }),
     kinds: ["delivery"],
     waits: isScrolled,
   });
@@ -47,7 +48,7 @@ function content(one, path) {
     try {
       one.set(await patch(path, { status }));
       toast(text.changed[status]);
-      announce("webhook", data().id);
+      announce("webhook", id);
     } catch (error) {
       toastError(error);
     }
@@ -73,7 +74,7 @@ function content(one, path) {
   return [
     heading(() => data().url, {
       crumb: el("a", { href: link("webhooks") }, text.webhooks),
-      beside: [() => statusChip(data(), day.data()), copyable(data().id, { name: text.id })],
+      beside: [() => statusChip(data(), day.data()), copyable(id, { name: text.id })],
       lead: () => data().description,
       actions: [
         when(() => data().status !== "active", () => button(
