@@ -124,9 +124,9 @@ export function conversations(current) {
   /** @param {Conversation} one */
   const newer = (one) => latest(known.get(one.id), one);
 
-  /** @param {Conversation[]} rows */
+  /** merge takes conversations in. An answer may come when another number is looked at. @param {Conversation[]} rows */
   function merge(...rows) {
-    for (const one of rows) {
+    for (const one of rows.filter((each) => each.chat_account.phone_number_id === filter.number)) {
       known.set(one.id, newer(one));
       since = Math.max(since, Date.parse(one.updated_at));
     }
@@ -199,14 +199,14 @@ export function conversations(current) {
   /** catchUp reads what has changed since the last change that is known. @param {string[]} ids those said to have changed */
   async function catchUp(ids) {
     if (!filter.number) return;
-    const now = presentTime();
+    const [now, of] = [presentTime(), path()];
     const query = { updated_since: new Date(Math.min(since || now, now) - overlap).toISOString(), limit: 100 };
     const missing = new Set(ids);
     /** @type {string | null} */
     let next = null;
     do {
       /** @type {{ rows: any[], cursor: string | null }} */
-      const got = await page(path(), { query: { ...query, cursor: next } });
+      const got = await page(of, { query: { ...query, cursor: next } });
       merge(...got.rows);
       got.rows.forEach(({ id }) => missing.delete(id));
       next = got.cursor;
