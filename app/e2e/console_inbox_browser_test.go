@@ -331,6 +331,32 @@ func TestALinkLeadsToAConversationOfAnotherNumber(t *testing.T) {
 		c.showsRows(name)
 	}
 
+	// Who opens another one before the number was found stays there.
+	hold := func(path string) {
+		eval[any](c.window, `void ((real) => {
+			globalThis.fetch = async (url, options) => {
+				const answer = await real(url, options);
+				if (String(url).endsWith("`+path+`")) await new Promise((done) => (globalThis.release = done));
+				return answer;
+			};
+		})(fetch)`)
+	}
+	hold(numbers[0] + "/conversations/" + ids[0])
+	eval[any](c.window, `void (globalThis.chosen = [], ((real) => {
+		Storage.prototype.setItem = function (key, value) {
+			if (key === "confab.number") chosen.push(value);
+			real.call(this, key, value);
+		};
+	})(Storage.prototype.setItem))`)
+	c.openAddress("inbox/" + ids[0])
+	c.WaitFor(`globalThis.release !== undefined`)
+	c.openAddress("inbox/" + ids[1])
+	c.Find("region", "Conversation with Bo Berg")
+	eval[any](c.window, `void release()`)
+	s.says(numbers[1], "15550002222", "Bo Berg", textOf("still here?"))
+	c.article("still here?")
+	c.is.Equal(eval[[]string](c.window, `chosen`), []string{})
+
 	// Who chooses another number leaves the conversation.
 	eval[any](c.window, `void (e => { e.value = "`+numbers[0]+`"; e.dispatchEvent(new Event("change")) })(document.querySelector("#number select"))`)
 	c.showsRows("Ana Ruiz")
@@ -354,6 +380,20 @@ func TestALinkLeadsToAConversationOfAnotherNumber(t *testing.T) {
 	c.Click("button", "1 waiting at "+other)
 	c.showsRows("Bo Berg")
 	c.WaitFor(`location.search === "?tab=waiting"`)
+	c.choose("Number", numbers[0])
+	c.showsRows("Ana Ruiz")
+
+	// What was asked for at one number stays out of the list of the next.
+	eval[any](c.window, `void (globalThis.release = undefined)`)
+	hold(numbers[0] + "/conversations/" + ids[0])
+	s.says(numbers[0], "15550001111", "Ana Ruiz", textOf("again"))
+	c.WaitFor(`globalThis.release !== undefined`)
+	c.choose("Number", numbers[1])
+	c.showsRows("Bo Berg")
+	eval[any](c.window, `void release()`)
+	s.says(numbers[1], "15550002222", "Bo Berg", textOf("and now?"))
+	c.rowSays("Bo Berg", "and now?")
+	c.showsRows("Bo Berg")
 	c.choose("Number", numbers[0])
 	c.showsRows("Ana Ruiz")
 

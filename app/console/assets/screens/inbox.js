@@ -69,12 +69,14 @@ export default function inbox() {
   const isKnown = computed(() => Boolean(conversation()));
   let jumps = false;
   const find = async () => {
+    const id = current();
     try {
-      await store.read(current());
-      missing.set(null);
+      await store.read(id);
+      if (id === current()) missing.set(null);
     } catch (error) {
       // A link from a colleague may lead to a conversation of another number.
-      const other = error instanceof APIError && error.status === 404 && await numberOf(current());
+      const other = error instanceof APIError && error.status === 404 && await numberOf(id);
+      if (id !== current()) return;
       jumps = Boolean(other);
       if (other) chosenNumber.set(other);
       else missing.set(error);
