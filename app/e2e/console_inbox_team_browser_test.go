@@ -68,8 +68,19 @@ func (p *pair) leaveNotes() {
 	tomas.Find("article", "Note by Mira Kovač")
 	tomas.count("Mentions", "0")
 
-	// The next one is there at once, while it is open.
+	// One that is begun in another tab is that of this tab too.
 	mira.Click("tab", "Note")
+	mira.Focus("textbox", "Note")
+	mira.Press("It")
+	eval[any](mira.window, `void ((key) => {
+		document.hasFocus = () => false;
+		localStorage.setItem(key, JSON.stringify({ text: "It waits." }));
+		dispatchEvent(new StorageEvent("storage", { key }));
+		delete document.hasFocus;
+	})(Object.keys(localStorage).find((key) => key.endsWith("`+gil+`.note")))`)
+	mira.written("It waits.")
+
+	// The next one is there at once, while it is open.
 	mira.Fill("textbox", "Note", "It is approved.")
 	mira.Click("button", "Add note")
 	tomas.shows("It is approved.")

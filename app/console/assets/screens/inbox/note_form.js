@@ -1,5 +1,5 @@
 /** Writing a note: a text for colleagues, in which @ names one of them. */
-import { computed, el, flush, list, signal } from "../../dom.js";
+import { computed, effect, el, flush, list, signal } from "../../dom.js";
 import { button, face, icon } from "../../parts/basics.js";
 import { toastError } from "../../parts/notices.js";
 import { me } from "../../session.js";
@@ -69,7 +69,6 @@ export function noteForm(at) {
     try {
       await at.addNote(value().trim(), mentionsIn(value(), at.people()));
       draft.set(noDraft);
-      box.value = "";
       at.toNewest();
     } catch (error) {
       toastError(error); // the text stays
@@ -94,6 +93,10 @@ export function noteForm(at) {
     type();
   };
 
+  effect(() => {
+    const now = value();
+    if (box && box.value !== now) box.value = now; // it was written in another tab, or added
+  });
   return el("form.write.note-form", { onsubmit: () => void submit() },
     el("div.write-box", null,
       () => fitting().length > 0 && el("ul.quick", { role: "listbox", id: "mention-people", "aria-label": text.people },
