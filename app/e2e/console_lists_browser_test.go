@@ -63,6 +63,7 @@ func TestLongLists(t *testing.T) {
 	newCallsDoNotMoveWhatIsRead(c)
 	s.label("VIP")
 	aLongListFollowsWhatIsDoneToIt(c)
+	whatIsReadOfAListStaysOutOfTheNext(c)
 }
 
 // aLongListFollowsWhatIsDoneToIt labels most of 321 contacts.
@@ -87,6 +88,30 @@ func aLongListFollowsWhatIsDoneToIt(c *colleague) {
 	rows(`all.length === 200 && all.filter(tr => tr.textContent.includes("VIP")).length === 179`)
 	c.Click("button", "First page")
 	rows(`all.length === 50 && !all.some(tr => tr.textContent.includes("VIP"))`)
+	c.calm()
+}
+
+// whatIsReadOfAListStaysOutOfTheNext narrows a list while more of it is read.
+func whatIsReadOfAListStaysOutOfTheNext(c *colleague) {
+	rows := func(many int) { c.WaitFor(fmt.Sprintf(`document.querySelectorAll("tbody tr").length === %d`, many)) }
+	c.goTo("log", "Log")
+	c.goTo("contacts", "Contacts")
+	rows(50)
+	eval[any](c.window, `void (real => (window.fetch = async (at, ...more) => {
+		const answer = await real(at, ...more);
+		if (/cursor=/.test(at)) {
+			await new Promise(done => (window.release = done));
+			setTimeout(() => (window.came = true), 50);
+		}
+		return answer;
+	}))(fetch)`)
+	c.Click("button", "Show more")
+	c.WaitFor(`window.release !== undefined`)
+	c.Fill("searchbox", "Search contacts", "Person 30")
+	rows(11) // Person 30, and from 300 to 309
+	eval[any](c.window, `window.release()`)
+	c.WaitFor(`window.came === true`)
+	rows(11)
 	c.calm()
 }
 

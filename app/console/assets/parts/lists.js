@@ -125,8 +125,12 @@ export function paged(path, { filters = () => ({}), kinds = [], key = (row) => r
     return all.reload();
   };
   const more = async () => {
+    const of = shown;
+    const isSame = () => shown === of && untracked(wanted) === of;
+    if (!isSame()) return; // others are being read, or have come meanwhile
     try {
       const one = await read(cursor(), mostSteps);
+      if (!isSame()) return;
       const rows = [...(all.data() ?? []), ...one.rows];
       starts.update((all) => [...all, cursor()].slice(Number(rows.length > mostRows)));
       all.set(rows.slice(-mostRows));
