@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os/exec"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -52,6 +53,7 @@ func TestWebhooks(t *testing.T) {
 	secret := aWebhookIsMade(c, r)
 	aSecretIsRotated(c, r, secret)
 	aWebhookIsChangedAndDeleted(c)
+	aPausedWebhookIsResumedElsewhere(c)
 
 	aDeliveryShowsHowItWasSigned(c)
 	anEndpointThatAnswered500IsRepaired(c)
@@ -160,6 +162,29 @@ func aWebhookIsChangedAndDeleted(c *colleague) {
 	c.goTo("webhooks/"+id, "Not found")
 	c.goTo("webhooks", "Webhooks") // else it looks again when others come
 	c.calm("status of 404")
+}
+
+// aPausedWebhookIsResumedElsewhere is about a delivery that waits until then.
+func aPausedWebhookIsResumedElsewhere(c *colleague) {
+	s := c.stage
+	wait := make(chan struct{})
+	release := sync.OnceFunc(func() { close(wait) })
+	r := newReceiver(c.t, func(http.ResponseWriter, *http.Request) { <-wait })
+	defer release()
+	id, _ := s.hook(r.URL + "/paused")
+	path := s.app.URL() + "/v1/webhook_subscriptions/" + id
+	s.call("PATCH", path, `{"status":"paused"}`)
+	waiting := s.call("POST", path+"/test", `{"event_type":"message.sent"}`)["id"].(string)
+
+	c.goTo("deliveries/"+waiting, "message.sent")
+	c.text("No attempts yet: the webhook is paused.")
+	s.call("PATCH", path, `{"status":"active"}`)
+	c.text("No attempts yet. Each one shows up here")
+	release()
+	c.row("1", "200")
+	c.goTo("log", "Log") // what is about webhooks looks for it once more
+	s.exchange("DELETE", path, "")
+	c.calm()
 }
 
 // lateSample lets the sample of the first type come after that of the next.

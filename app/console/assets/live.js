@@ -19,7 +19,9 @@ import { listeners } from "./listeners.js";
 import { clockOffset, me, root, sandbox, signInAgain } from "./session.js";
 
 /**
- * @typedef {{ kind: string, ids: string[] }} Hint
+ * @typedef {"conversation" | "contact" | "template" | "account" | "delivery" | "job" | "broadcast" | "key" | "user" | "label"
+ *   | "quick_reply" | "view" | "rule" | "call"} Kind what a hint is about: those of storage/hints.go
+ * @typedef {{ kind: Kind | "*", ids: string[] }} Hint
  * @typedef {{ id: string, name: string, state: "looking" | "typing" }} Colleague
  * @typedef {{ conversation_id: string, people: Colleague[] }} Presence
  * @typedef {{ event: string, data?: any, id?: string }} Message from the server, or between tabs
@@ -65,7 +67,7 @@ let isUrgent = false;
 /**
  * onChanged calls fn with every hint of some kinds, and after a reconnection. It returns
  * what ends that.
- * @param {string[]} kinds
+ * @param {Kind[]} kinds
  * @param {(hint: Hint) => void} fn
  */
 export function onChanged(kinds, fn) {
@@ -118,7 +120,7 @@ export function onPresence(fn) {
 
 /**
  * announce passes a hint on to all who listen in this tab.
- * @param {string} kind
+ * @param {Kind | "*"} kind
  * @param {...string} ids
  */
 export function announce(kind, ...ids) {

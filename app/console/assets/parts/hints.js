@@ -8,7 +8,7 @@ const pause = 700;
 /**
  * onHints calls fn for hints of some kinds until the current scope ends: at once, and then
  * no sooner than after a pause.
- * @param {string[]} kinds
+ * @param {import("../live.js").Kind[]} kinds
  * @param {() => void} fn
  * @param {(hint: import("../live.js").Hint) => boolean} [concerns]
  */

@@ -38,7 +38,7 @@ export function ofNumber(build) {
  * Hints of some kinds read the shown rows again; other filters begin anew. New rows wait
  * above the first as long as waits says that the shown rows must not move.
  * @param {string} path
- * @param {{ filters?: () => Record<string, any>, kinds?: string[], key?: (row: any) => string, waits?: () => boolean }} [options]
+ * @param {{ filters?: () => Record<string, any>, kinds?: import("../live.js").Kind[], key?: (row: any) => string, waits?: () => boolean }} [options]
  */
 export function paged(path, { filters = () => ({}), kinds = [], key = (row) => row.id, waits = () => false } = {}) {
   const cursor = signal(/** @type {string | null} */ (null));

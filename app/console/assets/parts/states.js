@@ -97,7 +97,7 @@ export function problem(error) {
  * again loses the focus and what was typed.
  * @template T
  * @param {string | ((signal: AbortSignal) => Promise<T>)} read where, or how
- * @param {string[]} [kinds] of hints
+ * @param {import("../live.js").Kind[]} [kinds] of hints
  * @param {number} [pace] how long it waits, in milliseconds, before it follows further hints
  * @returns {Resource<T>}
  */

@@ -32,7 +32,7 @@ export default function customers({ params }) {
 
 function allCustomers() {
   const filters = () => ({ search: query().get("search"), status: query().get("status") });
-  const all = paged("v1/customers", { filters, kinds: ["customer", "account"] });
+  const all = paged("v1/customers", { filters, kinds: ["account"] });
   onQuery("new", make);
   const narrowed = () => Object.values(filters()).some(Boolean);
   const body = el("div.page", null,
@@ -66,7 +66,7 @@ async function make() {
 
 /** @param {string} id */
 function oneCustomer(id) {
-  const one = resource("v1/customers/" + id, ["customer", "account"]);
+  const one = resource("v1/customers/" + id, ["account"]);
   return {
     title: () => one.data()?.name ?? text.title,
     body: el("div.page", null, loaded(one, () => customerPage(one, "v1/customers/" + id), 4, "h1")),
@@ -138,7 +138,7 @@ function numberSection(one, path) {
  * @param {() => boolean} isArchived
  */
 function linkSection(path, isArchived) {
-  const all = paged(path + "/setup_links", { kinds: ["customer", "account"] });
+  const all = paged(path + "/setup_links", { kinds: ["account"] });
   const revoke = (/** @type {any} */ one) => confirmAction({
     title: text.revokeTitle,
     body: text.revokeBody,

@@ -32,7 +32,7 @@ function content(one, path) {
   const data = computed(() => one.data());
   const attempts = resource(path + "/attempts", ["delivery"], pace);
   const request = resource(path.slice(3) + "/request", ["delivery"], pace);
-  const hook = resource("v1/webhook_subscriptions/" + data().subscription_id, ["webhook"]);
+  const hook = resource("v1/webhook_subscriptions/" + data().subscription_id, ["delivery"], pace);
   const replay = async () => {
     try {
       const made = await post(path + "/replay");

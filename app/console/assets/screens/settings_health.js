@@ -22,7 +22,7 @@ const tones = { received: "calm", sent: "calm", delivered: "good", read: "good",
 /** @type {import("../router.js").Build} */
 export default function health() {
   const all = resource("health", ["conversation"], 10 * pace);
-  const checked = resource(readProblems, ["account", "webhook", "delivery"], 5 * pace);
+  const checked = resource(readProblems, ["account", "delivery"], 5 * pace);
 
   const body = settingsPage(
     heading(text.title, { lead: text.lead }),

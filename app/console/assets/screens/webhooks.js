@@ -15,7 +15,7 @@ import { webhooks as text } from "texts/webhooks.js";
 export default function webhooks({ params }) {
   if (params.id) return webhookPage({ params });
 
-  const all = paged("v1/webhook_subscriptions", { kinds: ["webhook", "delivery"], waits: isScrolled });
+  const all = paged("v1/webhook_subscriptions", { kinds: ["delivery"], waits: isScrolled });
   const days = resource(async (signal) => {
     return new Map(await Promise.all((all.data() ?? []).map(async (one) => /** @type {const} */ ([one.id, await readDay(one, signal)]))));
   }, ["delivery"], 5 * pace);

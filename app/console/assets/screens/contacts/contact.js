@@ -191,7 +191,7 @@ function mediaSection(of, id) {
     const kinds = ["image", "video", "document", "audio"];
     const all = await Promise.all(kinds.map((type) => page(`v1/${of}/messages`, { signal, query: { contact_id: id, type, limit: 12 } })));
     return all.flatMap((one) => one.rows).filter((one) => one.media?.url).sort((a, b) => b.created_at.localeCompare(a.created_at));
-  }, ["message", "conversation"]);
+  }, ["conversation"]);
   return section(text.media, {}, loaded(found, (rows) => [
     el("ul.files", null, list(() => rows().slice(0, 24), (one) => one.id, (one) => el("li", null, file(one())))),
     when(() => rows().length === 0, () => el("p.none", null, text.noMedia)),

@@ -33,7 +33,7 @@ export function audit() {
     path: "audit",
     caption: text.caption,
     filters: ["action", "actor_id", "target_id", "created_after", "created_before"],
-    kinds: ["user", "key", "session", "audit"],
+    kinds: ["account", "broadcast", "key", "label", "quick_reply", "rule", "template", "user", "view"], // those of what is rarely changed
     none: { icon: "log", title: text.none, body: text.noneBody },
     columns: text.columns,
     places: { 4: "number" },

@@ -16,7 +16,7 @@ const isRead = () => isScrolled() || document.querySelector("tbody:hover, tbody 
  * @param {string} options.caption
  * @param {string[]} options.filters their names in the address, which are those of the API
  * @param {() => Record<string, string>} [options.always] filters that are there unless the address asks otherwise
- * @param {string[]} options.kinds of hints
+ * @param {import("../../live.js").Kind[]} options.kinds of hints
  * @param {(row: any) => string} [options.key]
  * @param {string[]} options.columns
  * @param {Record<number, string>} [options.places] kinds of columns, by their places

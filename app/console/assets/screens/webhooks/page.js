@@ -2,7 +2,6 @@
 import { computed, el, list, when } from "../../dom.js";
 import { get, patch, post, remove } from "../../api.js";
 import { count, time } from "../../format.js";
-import { announce } from "../../live.js";
 import { button, copyable, heading, section } from "../../parts/basics.js";
 import { confirmAction } from "../../parts/dialog.js";
 import { options } from "../../parts/form.js";
@@ -22,7 +21,7 @@ import { webhook as text } from "texts/webhooks.js";
 /** @type {import("../../router.js").Build} */
 export default function webhookPage({ params }) {
   const path = "v1/webhook_subscriptions/" + params.id;
-  const one = resource(path, ["webhook", "delivery"], pace);
+  const one = resource(path, ["delivery"], pace);
   const body = el("div.page.wide", null, loaded(one, () => content(one, path), 4, "h1"));
   return { title: () => one.data()?.url ?? text.webhook, body };
 }
@@ -48,7 +47,6 @@ function content(one, path) {
     try {
       one.set(await patch(path, { status }));
       toast(text.changed[status]);
-      announce("webhook", id);
     } catch (error) {
       toastError(error);
     }
