@@ -23,6 +23,7 @@ func TestTemplatesAreSentFromTheInbox(t *testing.T) {
 
 func (c *desk) sendsOnlyTemplatesToAClosedWindow() {
 	s, number := c.stage, c.number
+	c.leavesADialogForItsLink()
 	s.template(number, "order_update", `[{"type":"BODY","text":"Hi {{1}}, your order {{2}} is on its way.","example":{"body_text":[["Ana","A-1"]]}}]`)
 	s.send(number, "+15550003333", `"type":"text","text":{"body":"too early"}`) // she never wrote
 	c.Click("link", "+15550003333")
@@ -44,6 +45,18 @@ func (c *desk) sendsOnlyTemplatesToAClosedWindow() {
 	// She writes, and the window is open again.
 	s.says(number, "15550003333", "Cleo", textOf("thanks"))
 	c.Find("textbox", "Message")
+}
+
+// A link in a dialog leads to its screen, and not to one behind the dialog.
+func (c *desk) leavesADialogForItsLink() {
+	c.meets("15550005555", "Eva", textOf("hi"))
+	c.Click("button", "Templates")
+	c.Find("heading", "No approved templates")
+	eval[any](c.window, `void document.querySelector("dialog .actions a").click()`)
+	c.heading("Templates")
+	c.Gone("dialog", "Choose a template")
+	c.Do(chromedp.NavigateBack())
+	c.Find("region", "Conversation with Eva")
 }
 
 // The file of a template's header is chosen here, and goes with it.

@@ -177,5 +177,6 @@ function follow(event) {
   const to = anchor.href.slice(root.href.length);
   if (pages.test(to)) return;
   event.preventDefault();
+  anchor.closest("dialog")?.close(); // it belongs to the screen that is left
   if (link(to) !== location.pathname + location.search) navigate(to);
 }
