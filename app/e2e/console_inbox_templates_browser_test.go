@@ -70,10 +70,16 @@ func (c *desk) sendsTheFileOfATemplate() {
 	c.Click("button", "Send template")
 	c.shows("This field is required.")
 
-	path := filepath.Join(c.t.TempDir(), "menu.png")
-	c.is.NoErr(os.WriteFile(path, drawnPicture(400, 300, color.RGBA{60, 120, 180, 255}), 0o600))
-	c.Do(chromedp.SetUploadFiles(chromedp.CSS(".fill-in .attachments input"), []string{path}))
-	c.Find("button", "Remove menu.png")
+	// It is the one that was chosen last.
+	for _, file := range []struct {
+		name  string
+		width int
+	}{{"wrong.png", 100}, {"menu.png", 400}} {
+		path := filepath.Join(c.t.TempDir(), file.name)
+		c.is.NoErr(os.WriteFile(path, drawnPicture(file.width, 300, color.RGBA{60, 120, 180, 255}), 0o600))
+		c.Do(chromedp.SetUploadFiles(chromedp.CSS(".fill-in .attachments input"), []string{path}))
+		c.Find("button", "Remove "+file.name)
+	}
 	c.WaitFor(`document.querySelector(".fill-in .preview img")?.naturalWidth === 400`)
 	c.Click("button", "Send template")
 	c.article("Today, with love.")

@@ -8,8 +8,9 @@ import { headerFile as text } from "texts/parts.js";
  * headerFile is what templateForm takes for a header with a file. shown is the same parameter
  * with an address that this page can show.
  * @param {string} number
+ * @param {string} [name] of the button, where it does not say what is chosen
  */
-export function headerFile(number) {
+export function headerFile(number, name) {
   const files = attachments(number);
   const latest = () => files.all()[files.all().length - 1];
   const parameter = (/** @type {string} */ type, /** @type {any} */ more) => {
@@ -19,7 +20,7 @@ export function headerFile(number) {
   return {
     /** @param {string} type */
     upload: (type) => ({
-      body: [files.view, button(text.choose[/** @type {"image"} */ (type)] ?? text.other, { icon: "upload", run: () => {
+      body: [files.view, button(name ?? text.choose[/** @type {"image"} */ (type)] ?? text.other, { icon: "upload", run: () => {
         files.clear();
         files.choose();
       } })],

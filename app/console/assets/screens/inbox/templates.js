@@ -3,12 +3,12 @@ import { computed, el, list, signal } from "../../dom.js";
 import { get } from "../../api.js";
 import { button, chip } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
+import { headerFile } from "../../parts/header_file.js";
 import { everyRow } from "../../parts/lists.js";
 import { empty, loaded, resource } from "../../parts/states.js";
 import { templateForm } from "../../parts/template_form.js";
 import { templatePreview } from "../../parts/template_preview.js";
 import { link } from "../../router.js";
-import { attachments } from "./attachments.js";
 import { recipient } from "./conversations.js";
 import { reason } from "./message.js";
 import { send } from "./outbox.js";
@@ -70,15 +70,7 @@ function choice(rows, choose) {
  * @param {{ back: () => void, close: () => void, refused: () => unknown }} more refused: why it cannot be sent
  */
 function fillIn(at, template, { back, close, refused }) {
-  const files = attachments(at.number);
-  const file = (/** @type {string} */ type) => {
-    const { media, file: { name: filename } } = files.all()[0] ?? { file: {} };
-    return media && { type, [type]: { id: media.id, ...(type === "document" && { filename }) } };
-  };
-  const fields = templateForm(template, (type) => ({
-    body: [files.view, button(text.file, { icon: "clip", run: files.choose })],
-    value: () => file(type),
-  }));
+  const fields = templateForm(template, headerFile(at.number, text.file).upload);
   const submit = () => {
     if (refused() || fields.lacks()) return;
     const components = fields.components();
