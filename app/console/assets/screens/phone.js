@@ -8,7 +8,7 @@ import { device } from "./phone/device.js";
 import { personPicker } from "./phone/people.js";
 import { provider } from "./phone/provider.js";
 import { keyOf, nameOf, openSimulator } from "./phone/sim.js";
-import { phone as text } from "texts/phone.js";
+import { device as deviceText, phone as text } from "texts/phone.js";
 
 /**
  * besideInbox leads to the conversation, with the phone beside it.
@@ -37,5 +37,5 @@ export default function phone({ params }) {
       params.id ? device(state) : when(() => state.ready() && state.people().length === 0,
         () => empty({ icon: "phone", title: text.noneTitle, body: el("p", null, text.none) }))),
     provider(state));
-  return { title: () => (params.id ? text.title + " of " + nameOf(state.person()) : text.title), body };
+  return { title: () => (params.id ? deviceText.phoneOf(nameOf(state.person())) : text.title), body };
 }
