@@ -1,6 +1,6 @@
 /** A message on the phone, as the person's app shows it, with what the person can do about it. */
 import { el } from "../../dom.js";
-import { clock } from "../../format.js";
+import { clockOf, stamp } from "../../format.js";
 import { button, icon } from "../../parts/basics.js";
 import { away } from "../../parts/formatted.js";
 import { menu } from "../../parts/menu.js";
@@ -55,8 +55,7 @@ function quote(message, handlers) {
 /** @param {any} message */
 function foot(message) {
   const ticks = /** @type {keyof typeof text.ticks} */ (message.ticks);
-  const at = el("time", { datetime: message.created_at, title: message.created_at }, clock.format(Date.parse(message.created_at)));
-  return el("p.phone-foot", null, message.edited && !message.deleted && text.edited + " ", at,
+  return el("p.phone-foot", null, message.edited && !message.deleted && text.edited + " ", stamp(message.created_at, clockOf),
     ticks && el("span.phone-ticks." + ticks, null, icon("checks"), el("span.unseen", null, " " + text.ticks[ticks])));
 }
 
