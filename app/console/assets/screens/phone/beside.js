@@ -17,8 +17,10 @@ export default function beside(place) {
   const who = signal("");
   effect(() => {
     const of = number()?.phone_number_id;
-    if (!of || !current()) return;
-    get(`v1/${of}/conversations/${current()}`).then((one) => who.set((one.contact?.phone_number ?? "").replace("+", "")), () => {});
+    const id = current();
+    if (!of || !id) return;
+    const show = (/** @type {any} */ one) => id === current() && who.set((one.contact?.phone_number ?? "").replace("+", ""));
+    get(`v1/${of}/conversations/${id}`).then(show, () => {});
   });
 
   const close = button(text.close, {
