@@ -131,6 +131,8 @@ func theProvidersSignupIsCancelled(o *onlooker, n *network) {
 	})`)
 	o.press("Connect number")
 	o.WaitFor(`window.sent === "cancel"`)
+	o.WaitFor(`document.querySelector("button[value=cancel]").disabled`)
+	o.is.Equal(eval[string](o.window, `document.querySelector("[data-status]").textContent`), "") // nothing is being connected
 	o.is.Equal(eval[string](o.window, `JSON.stringify(loginOptions.extras)`),
 		`{"version":"v4","setup":{},"sessionInfoVersion":"3","featureType":"whatsapp_business_app_onboarding"}`)
 	o.is.Equal(eval[int](o.window, `document.querySelectorAll("input[name=action]").length`), 0) // nothing stays for the next press

@@ -18,10 +18,10 @@
   // The buttons are disabled after the form's content is taken, so that the one
   // that was pressed is in it.
   form.addEventListener("submit", (event) => {
-    const cancelled = event.submitter && event.submitter.value === "cancel";
+    const cancelled = new FormData(form, event.submitter).get("action") === "cancel";
     setTimeout(() => {
       enable(false);
-      if (!cancelled) say(form.dataset.busy);
+      say(cancelled ? "" : form.dataset.busy);
     });
   });
 
