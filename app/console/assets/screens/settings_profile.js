@@ -1,5 +1,5 @@
 /** One's own profile: name, password, sessions, and how this browser looks. */
-import { el } from "../dom.js";
+import { el, when } from "../dom.js";
 import { patch, remove } from "../api.js";
 import { heading, section } from "../parts/basics.js";
 import { form, options, switchRow } from "../parts/form.js";
@@ -79,9 +79,9 @@ function nameForm(own) {
  * @param {() => void} changed
  */
 function passwordSection(own, changed) {
-  const { email, has_password: hasPassword } = own.data();
+  const { email } = own.data();
   if (!email) return section(text.password, { lead: text.noAddress });
-  return section(text.password, { lead: text.passwordLead }, form({
+  const passwordForm = (/** @type {boolean} */ hasPassword) => form({
     fields: passwords.filter(({ name }) => hasPassword || name !== "current_password"),
     values: { username: email },
     submit: text.changePassword,
@@ -92,7 +92,9 @@ function passwordSection(own, changed) {
       toast(text.passwordChanged);
       changed();
     },
-  }));
+  });
+  return section(text.password, { lead: text.passwordLead },
+    when(() => own.data().has_password, () => passwordForm(true), () => passwordForm(false)));
 }
 
 function lookSection() {
