@@ -18,6 +18,7 @@ func TestTemplatesAreSentFromTheInbox(t *testing.T) {
 	c := newDesk(t, storage.RoleAgent)
 	c.sendsOnlyTemplatesToAClosedWindow()
 	c.sendsTheFileOfATemplate()
+	c.asksAgainForATemplate()
 	c.calm("status of 404")
 }
 
@@ -94,6 +95,24 @@ func (c *desk) sendsTheFileOfATemplate() {
 	c.Click("button", "Previous picture")
 	c.WaitFor(`document.querySelector("dialog .viewer-stage img").naturalWidth === 400`)
 	c.Press(kb.Escape)
+}
+
+// What could not be read while the server was gone is no template that is not there.
+func (c *desk) asksAgainForATemplate() {
+	s, number := c.stage, c.number
+	s.template(number, "greeting", `[{"type":"BODY","text":"Good morning."}]`)
+	eval[any](c.window, `void ((real) => {
+		globalThis.fetch = (url, options) =>
+			(/templates\/greeting/.test(url) && !globalThis.isBack ? Promise.reject(new TypeError("gone")) : real(url, options));
+	})(fetch)`)
+	s.send(number, "+15550006666", `"type":"template","template":{"name":"greeting","language":"en_US"}`)
+	c.Click("link", "+15550006666")
+	c.article("Template greeting")
+	eval[any](c.window, `void (globalThis.isBack = true)`)
+	c.Click("link", "Eva")
+	c.Find("region", "Conversation with Eva")
+	c.Click("link", "+15550006666")
+	c.article("Good morning.")
 }
 
 // template makes a template and waits until it is approved.

@@ -146,26 +146,31 @@ function card3(head, body, foot, buttons, more) {
 const definitions = new Map();
 
 /**
- * definition is a template of the number, once it is read.
+ * definition is a template of the number, once it is read. What could not be read is asked for again
+ * when it is shown next, unless it is not there.
  * @param {string} name
  * @param {string} language
  */
 function definition(name, language) {
-  const id = [number()?.phone_number_id, name, language].join(" ");
+  const of = number()?.phone_number_id;
+  const id = [of, name, language].join(" ");
   const known = definitions.get(id);
-  if (known) return known();
+  if (known) return known;
   const value = signal(/** @type {any} */ (null));
   definitions.set(id, value);
-  const path = `v1/${number()?.phone_number_id}/templates/${encodeURIComponent(name)}`;
-  get(path, { query: { language } }).then(value.set, () => value.set({ components: [] }));
-  return value();
+  get(`v1/${of}/templates/${encodeURIComponent(name)}`, { query: { language } }).then(value.set, (error) => {
+    if (error.status !== 404) definitions.delete(id);
+    value.set({ components: [] });
+  });
+  return value;
 }
 
 /** @param {any} m @param {any} value */
 function template(m, value) {
   const language = value.language?.code ?? value.language;
+  const read = definition(value.name, language);
   return () => {
-    const found = definition(value.name, language);
+    const found = read();
     if (found === null) return el("p.quiet", null, text.kinds.template);
     return found.components?.length ? filled(found.components, value.components ?? [], m) : prose(text.templateOf(value.name));
   };
