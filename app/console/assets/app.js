@@ -66,9 +66,9 @@ function find(path) {
   for (const route of routes) {
     const params = match(route.pattern, path);
     const away = (route.admin && !isAdmin) || (route.pattern.startsWith("phone") && !screens.includes("phone"));
-    if (params && !away) return { route: withPhone(route), params: { ...params, path } };
+    if (params && !away) return { route: withPhone(route), params };
   }
-  return { route: notFound, params: { path, nothing: "yes" } };
+  return { route: notFound, params: { path } };
 }
 
 /**

@@ -97,14 +97,13 @@ export function together(work) {
 }
 
 /**
- * onEvent calls fn with every event of some types, or with [] of all. It returns what ends
- * that.
+ * onEvent calls fn with every event of some types. It returns what ends that.
  * @param {string[]} types
  * @param {(item: any) => void} fn
  */
 export function onEvent(types, fn) {
   return eventListeners.add(({ event, data }) => {
-    if (!types.length || types.includes(event)) fn(data);
+    if (types.includes(event)) fn(data);
   });
 }
 

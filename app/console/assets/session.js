@@ -114,7 +114,7 @@ export const numbers = signal(/** @type {Account[]} */ ([]));
 /** accountName is how a number is called. @param {Account} [account] */
 export const accountName = (account) => [account?.name, account?.phone_number ?? account?.phone_number_id].filter(Boolean).join(" · ");
 
-/** Whether they have been read from the server. */
+/** Whether the numbers have been read from the server. */
 export const numbersKnown = signal(false);
 
 /** The number that is looked at, or null while there is none. */

@@ -6,9 +6,9 @@ import { plot as text } from "texts/parts.js";
 /**
  * sparkline draws values as a line. It is never alone: figures are beside it.
  * @param {number[]} values
- * @param {string} [tone]
+ * @param {string} tone
  */
-export function sparkline(values, tone = "good") {
+export function sparkline(values, tone) {
   if (!values.some(Boolean)) return null;
   const most = Math.max(1, ...values);
   const points = values.map((value, i) => `${(100 * i) / Math.max(1, values.length - 1)},${26 - (24 * value) / most}`).join(" ");

@@ -6,14 +6,13 @@ import { templateForm as text } from "texts/parts.js";
 let fields = 0; // that there were so far
 
 /**
- * templateForm builds the fields of a template. components gives what they hold, filled
- * reports whether all are, lacks says so at those that are not, and refuse shows an error of
- * the API at the field that it is about, and reports whether there was one. components and
- * filled are followed by effects.
+ * templateForm builds the fields of a template. components gives what they hold, and is followed
+ * by effects; lacks says at those that are empty that they are, and reports whether there is one;
+ * refuse shows an error of the API at the field that it is about, and reports whether there was one.
  * @param {any} template
  * @param {(type: string) => { body: import("../dom.js").Child, value: () => any }} [upload] a field for the file of the header, in place of its address
  * @param {any[]} [filled] the components of a send, whose values the fields begin with
- * @returns {{ body: HTMLElement, components: () => any[], filled: () => boolean, lacks: () => boolean, refuse: (error: any) => boolean }}
+ * @returns {{ body: HTMLElement, components: () => any[], lacks: () => boolean, refuse: (error: any) => boolean }}
  */
 export function templateForm(template, upload, filled = []) {
   /** @type {{ value: () => any, wrong: import("../dom.js").Signal<string>, control?: HTMLElement }[]} */
@@ -85,7 +84,6 @@ export function templateForm(template, upload, filled = []) {
   return {
     body,
     components,
-    filled: () => inputs.every((one) => one.value()),
     lacks() {
       const open = inputs.filter((one) => !one.value());
       open.forEach((one) => one.wrong.set(text.required));

@@ -1,6 +1,6 @@
 /** Customers: businesses whose numbers you run, and the links by which they connect them. */
 import { computed, el, when } from "../dom.js";
-import { get, patch, post, remove } from "../api.js";
+import { patch, post, remove } from "../api.js";
 import { date, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, copyable, heading, section, wordOf } from "../parts/basics.js";

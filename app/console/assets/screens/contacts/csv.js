@@ -7,7 +7,7 @@
  * @param {number} most records
  * @returns {{ separator: string, records: string[][], end: number }}
  */
-export function parseHead(source, most) {
+function parseHead(source, most) {
   const begin = source.startsWith("\ufeff") ? 1 : 0;
   const first = source.slice(begin).split(/\r?\n/, 1)[0];
   const separator = first.split(";").length > first.split(",").length ? ";" : ",";

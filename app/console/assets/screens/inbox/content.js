@@ -13,7 +13,7 @@ import { content as text } from "texts/thread.js";
 /** @typedef {import("../../dom.js").Child} Child */
 
 /** prose is what somebody wrote. @param {string | null | undefined} value */
-export const prose = (value) => value && el("p.message-text", { dir: "auto" }, words(value));
+const prose = (value) => value && el("p.message-text", { dir: "auto" }, words(value));
 
 /**
  * content shows what a message holds.

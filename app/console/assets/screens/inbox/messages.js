@@ -45,7 +45,7 @@ export function messages(number, conversation, unread) {
   const changes = signal(0);
   const ready = signal(false);
   const failure = signal(/** @type {unknown} */ (null));
-  /** The part on the page: from, and how many; to is the end of it. */
+  /** The part on the page: where it begins and ends. */
   const view = signal({ from: 0, to: most });
   /** @type {string | null} */
   let older = null;
@@ -277,7 +277,6 @@ export function messages(number, conversation, unread) {
     showOlder,
     showNewer,
     showEnd,
-    readAgain,
     /** Whether the newest message is on the page. */
     endsNow: () => isNewest && view().to >= all().length,
     hasOlder: () => older !== null || view().from > 0,

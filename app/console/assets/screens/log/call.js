@@ -5,7 +5,7 @@ import { sizeOf } from "../../format.js";
 import { button, chip, copyable, heading, section } from "../../parts/basics.js";
 import { loaded, resource } from "../../parts/states.js";
 import { link } from "../../router.js";
-import { isAdmin, publicAPI } from "../../session.js";
+import { publicAPI } from "../../session.js";
 import { code, pretty } from "../deliveries.js";
 import { tone, tookOf, whoOf } from "./calls.js";
 import { copyCommand, quote } from "./curl.js";
@@ -35,7 +35,7 @@ export function oneCall(id) {
  */
 function facts(call) {
   const made = call.made_id && placeOf(call.made_id);
-  const who = call.api_key ? "settings/keys" : isAdmin ? "settings/people/" + call.user_id : "";
+  const who = call.api_key ? "settings/keys" : "settings/people/" + call.user_id;
   /** @type {[string, import("../../dom.js").Child][]} */
   const all = [
     [text.fields.when, datedStamp(call.created_at)],
