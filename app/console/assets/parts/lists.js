@@ -172,7 +172,7 @@ export function pagedList(all, render, none) {
 /**
  * follow calls fn when what read returns has changed.
  * @param {() => unknown} read
- * @param {() => void} fn
+ * @param {() => unknown} fn
  */
 export function follow(read, fn) {
   const now = computed(() => JSON.stringify(read()));

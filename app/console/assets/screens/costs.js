@@ -1,9 +1,9 @@
 /** Costs: what messages cost, by day, category, number and campaign. Amounts are estimates. */
-import { effect, el, untracked } from "../dom.js";
+import { el, untracked } from "../dom.js";
 import { get } from "../api.js";
 import { categoryOf, count, date, money, moneyIn } from "../format.js";
 import { button, heading, section } from "../parts/basics.js";
-import { everyRow } from "../parts/lists.js";
+import { everyRow, follow } from "../parts/lists.js";
 import { daysBefore, everyDay, periodFilter, span, spanText } from "../parts/period.js";
 import { bars, columns, figure } from "../parts/plot.js";
 import { loaded, resource } from "../parts/states.js";
@@ -18,10 +18,7 @@ const days = () => span(true);
 /** @type {import("../router.js").Build} */
 export default function costs() {
   const all = resource(read);
-  effect(() => {
-    days();
-    untracked(() => all.data() && all.reload());
-  });
+  follow(days, all.reload);
 
   const body = el("div.page", null,
     heading(text.title, { lead: text.lead, actions: button(text.export, { icon: "download", run: download }) }),

@@ -1,9 +1,9 @@
 /** Reports: how conversations went, by day, person, label and number, compared with the days before. */
-import { effect, el, untracked } from "../dom.js";
+import { el, untracked } from "../dom.js";
 import { get } from "../api.js";
 import { changeOf, count, date, locale } from "../format.js";
 import { button, heading, section } from "../parts/basics.js";
-import { everyRow } from "../parts/lists.js";
+import { everyRow, follow } from "../parts/lists.js";
 import { daysBefore, everyDay, periodFilter, span, spanText } from "../parts/period.js";
 import { bars, columns, figure } from "../parts/plot.js";
 import { loaded, resource } from "../parts/states.js";
@@ -27,10 +27,7 @@ function lengthOf(seconds) {
 /** @type {import("../router.js").Build} */
 export default function reports() {
   const all = resource(read);
-  effect(() => {
-    span();
-    untracked(() => all.data() && all.reload());
-  });
+  follow(span, all.reload);
 
   const body = el("div.page", null,
     heading(text.title, {

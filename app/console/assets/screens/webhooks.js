@@ -1,7 +1,7 @@
 /** Webhooks: where events are sent, and how that goes. */
-import { computed, effect, el, untracked, when } from "../dom.js";
+import { el, when } from "../dom.js";
 import { button, heading } from "../parts/basics.js";
-import { isScrolled, paged, pagedList } from "../parts/lists.js";
+import { follow, isScrolled, paged, pagedList } from "../parts/lists.js";
 import { sparkline } from "../parts/plot.js";
 import { pace, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
@@ -19,10 +19,7 @@ export default function webhooks({ params }) {
   const days = resource(async (signal) => {
     return new Map(await Promise.all((all.data() ?? []).map(async (one) => /** @type {const} */ ([one.id, await readDay(one, signal)]))));
   }, ["delivery"], 5 * pace);
-  const ids = computed(() => (all.data() ?? []).map((one) => one.id).join());
-  effect(() => {
-    if (ids()) untracked(days.reload);
-  });
+  follow(() => (all.data() ?? []).map((one) => one.id), days.reload);
   const make = async () => {
     await webhookDialog(null);
     all.reload();

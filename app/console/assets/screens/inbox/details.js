@@ -1,9 +1,10 @@
 /** The right pane: whose conversation it is, its labels, and who the person is. */
-import { computed, effect, el, list, onDispose, signal, when } from "../../dom.js";
+import { computed, el, list, onDispose, signal, when } from "../../dom.js";
 import { get, page, patch } from "../../api.js";
 import { date, sizeOf } from "../../format.js";
 import { button, chip, copyable, dot, face, icon } from "../../parts/basics.js";
 import { form } from "../../parts/form.js";
+import { follow } from "../../parts/lists.js";
 import { hosted } from "../../parts/library.js";
 import { toast } from "../../parts/notices.js";
 import { resource } from "../../parts/states.js";
@@ -151,9 +152,7 @@ function filesPart({ id, number, conversation }) {
     const { id: last, type } = conversation()?.last_message ?? {};
     return ["image", "video", "document"].includes(type) ? last : "";
   });
-  effect(() => {
-    if (newest()) files.reload();
-  });
+  follow(newest, () => newest() && files.reload());
   const broadcasts = resource(async (signal) => (await read("template", signal, 50)).filter((m) => m.source === "broadcast").slice(0, 5));
   return [
     el("section", null, el("h3", null, text.files),

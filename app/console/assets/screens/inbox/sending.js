@@ -2,9 +2,10 @@
  * Whether anything can be sent from a number now, and if not, why and what to do about it. The
  * server says it, by the rules that a send follows, so that people know before they write.
  */
-import { computed, effect, el, onDispose, untracked } from "../../dom.js";
+import { computed, effect, el, onDispose } from "../../dom.js";
 import { get } from "../../api.js";
 import { together } from "../../live.js";
+import { follow } from "../../parts/lists.js";
 import { resource } from "../../parts/states.js";
 import { link } from "../../router.js";
 import { numbers } from "../../session.js";
@@ -22,11 +23,7 @@ export function sending(number) {
     const of = number();
     return of && { of, refusal: (await get(`${of}/sending`, { signal })).refusal };
   }, ["account"]);
-  let before = number();
-  effect(() => {
-    if (number() !== before) untracked(state.reload);
-    before = number();
-  });
+  follow(number, state.reload);
 
   // Of another number it says nothing. The same refusal stays the same object: nothing is drawn again.
   let last = /** @type {any} */ (null);

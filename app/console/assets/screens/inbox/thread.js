@@ -4,6 +4,7 @@ import { post } from "../../api.js";
 import { dayOf } from "../../format.js";
 import { reportPresence } from "../../live.js";
 import { button } from "../../parts/basics.js";
+import { follow } from "../../parts/lists.js";
 import { failed, skeleton } from "../../parts/states.js";
 import { toastError } from "../../parts/notices.js";
 import { step as stepFocus } from "../../parts/popover.js";
@@ -214,12 +215,7 @@ function followChanges(at, store, lines) {
     const labels = one?.labels.map((/** @type {any} */ label) => label.id);
     return one && [one.status, one.snoozed_until, one.assignee?.id, one.holder.type, one.holder.id, ...labels].join(" ");
   });
-  let known = state();
-  effect(() => {
-    if (state() === known || !state()) return;
-    known = state();
-    untracked(lines.refresh);
-  });
+  follow(state, () => state() && lines.refresh());
 }
 
 /**
