@@ -269,8 +269,11 @@ const tones = {
 export const stateChip = (word) =>
   chip(wordOf(word), /** @type {any} */ (Object.entries(tones).find(([, words]) => words.split(" ").includes(word))?.[0] ?? "quiet"));
 
-/** allLabels reads the labels of the organization; none until they are there. */
+/** readLabels reads the labels of the organization, which are few. @param {AbortSignal} signal */
+export const readLabels = (signal) => everyRow("v1/labels", {}, Infinity, signal);
+
+/** allLabels reads them, and again when one has changed; none until they are there. */
 export function allLabels() {
-  const all = resource((signal) => everyRow("v1/labels", {}, 1000, signal), ["label"]);
+  const all = resource(readLabels, ["label"]);
   return () => all.data() ?? [];
 }

@@ -1,8 +1,9 @@
 /** The inbox: who wrote, what was said, and who has to answer. Three panes; one on a small screen. */
 import { computed, effect, el, flush, signal, untracked } from "../dom.js";
-import { APIError, get, page, patch, post, remove } from "../api.js";
+import { APIError, get, patch, post, remove } from "../api.js";
 import { bind } from "../keys.js";
 import { confirmAction } from "../parts/dialog.js";
+import { readLabels } from "../parts/lists.js";
 import { toastError } from "../parts/notices.js";
 import { empty, failed, resource } from "../parts/states.js";
 import { link, navigate, path, query, setQuery } from "../router.js";
@@ -18,19 +19,6 @@ import { sending } from "./inbox/sending.js";
 import { thread } from "./inbox/thread.js";
 import { filtersOf, sortOf, views } from "./inbox/views.js";
 import { inbox as text } from "texts/inbox.js";
-
-/** @param {AbortSignal} signal */
-async function readLabels(signal) {
-  const rows = [];
-  let cursor = null;
-  do {
-    /** @type {{ rows: any[], cursor: string | null }} */
-    const next = await page("v1/labels", { signal, query: { limit: 100, cursor } });
-    rows.push(...next.rows);
-    cursor = next.cursor;
-  } while (cursor);
-  return rows;
-}
 
 /** numberOf finds the business number of a conversation. @param {string} id */
 async function numberOf(id) {

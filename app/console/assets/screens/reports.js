@@ -3,7 +3,7 @@ import { el, untracked } from "../dom.js";
 import { get } from "../api.js";
 import { changeOf, count, date, locale } from "../format.js";
 import { button, heading, section } from "../parts/basics.js";
-import { everyRow, follow } from "../parts/lists.js";
+import { follow, readLabels } from "../parts/lists.js";
 import { daysBefore, everyDay, periodFilter, span, spanText } from "../parts/period.js";
 import { bars, columns, figure } from "../parts/plot.js";
 import { loaded, resource } from "../parts/states.js";
@@ -48,7 +48,7 @@ async function read(signal) {
   const [now, before, labels, me, ...groups] = await Promise.all([
     ask(days, "day"),
     ask(daysBefore(days), "day"),
-    everyRow("v1/labels", {}, 1000, signal),
+    readLabels(signal),
     get("v1/me", { signal }),
     ...kinds.map((kind) => ask(days, kind)),
   ]);

@@ -5,7 +5,7 @@ import { date } from "../format.js";
 import { button, dot, heading } from "../parts/basics.js";
 import { confirmAction } from "../parts/dialog.js";
 import { formDialog, options } from "../parts/form.js";
-import { everyRow } from "../parts/lists.js";
+import { readLabels } from "../parts/lists.js";
 import { empty, loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { toast } from "../parts/notices.js";
@@ -14,7 +14,7 @@ import { labels as text } from "texts/settings.js";
 
 /** @type {import("../router.js").Build} */
 export default function labels() {
-  const all = resource((signal) => everyRow("v1/labels", {}, Infinity, signal), ["label"]); // a team has few
+  const all = resource(readLabels, ["label"]);
   const teams = resource(readTeams);
 
   const edit = async (/** @type {any} */ label) => {

@@ -1,7 +1,7 @@
 /** A rule as a sentence. */
 import { get } from "../../api.js";
 import { wordOf } from "../../parts/basics.js";
-import { everyRow } from "../../parts/lists.js";
+import { everyRow, readLabels } from "../../parts/lists.js";
 import { numbers } from "../../session.js";
 import { nameOf } from "../numbers.js";
 import { words as text } from "texts/rules.js";
@@ -27,7 +27,7 @@ export function spanOf(minutes) {
 /** readNamed reads what rules name. @param {AbortSignal} signal @returns {Promise<Named>} */
 export async function readNamed(signal) {
   const [labels, people, replies] = await Promise.all([
-    everyRow("v1/labels", {}, 1000, signal), get("people", { signal }), everyRow("v1/quick_replies", {}, 1000, signal),
+    readLabels(signal), get("people", { signal }), everyRow("v1/quick_replies", {}, 1000, signal),
   ]);
   return { labels, people, replies };
 }
