@@ -1,6 +1,7 @@
 /** What a template needs before it can be sent, as fields, and the `components` of that send. */
 import { el, signal } from "../dom.js";
 import { isCode, kindOf, mediaNames, partOf, samplesOf, variablesOf } from "./template_preview.js";
+import { fieldTime } from "./times.js";
 import { templateForm as text } from "texts/parts.js";
 
 let fields = 0; // that there were so far
@@ -128,7 +129,7 @@ function collect(parts, filled, prefix, context) {
   if (partOf(parts, "LIMITED_TIME_OFFER")?.limited_time_offer?.has_expiration) {
     const make = (/** @type {string} */ at) => ({ type: "limited_time_offer", limited_time_offer: { expiration_time_ms: Date.parse(at) || 0 } });
     const ends = given("limited_time_offer")[0]?.limited_time_offer?.expiration_time_ms;
-    add({ type: "limited_time_offer" }, [context.field(text.ends, "", make, ends && localTime(ends), "datetime-local")]);
+    add({ type: "limited_time_offer" }, [context.field(text.ends, "", make, ends && fieldTime(ends), "datetime-local")]);
   }
 
   const code = context.code && context.field(text.code, "123456", (value) => ({ type: "text", text: value }), given("body")[0]?.text);
@@ -146,9 +147,6 @@ function collect(parts, filled, prefix, context) {
   }
   return () => made.map((one) => one());
 }
-
-/** localTime is a time as a field for one has it. @param {number} at */
-const localTime = (at) => new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
 /**
  * @param {any} part

@@ -2,21 +2,11 @@
 import { el, signal } from "../../dom.js";
 import { button } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
+import { fieldTime, morning, nextMonday } from "../../parts/times.js";
 import { presentTime } from "../../session.js";
 import { sendLater as text } from "texts/composer.js";
 
 const longest = 90 * 86_400_000;
-
-/** @param {Date} at as a field of a form takes it */
-const local = (at) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-
-/** @param {number} days */
-function morning(days) {
-  const at = new Date(presentTime());
-  at.setDate(at.getDate() + days);
-  at.setHours(9, 0, 0, 0);
-  return at;
-}
 
 /**
  * openSendLater asks when.
@@ -27,7 +17,7 @@ export function openSendLater(submit) {
   const choices = /** @type {[string, Date][]} */ ([
     [text.hour, inAnHour],
     [text.tomorrow, morning(1)],
-    [text.monday, morning(((8 - new Date(presentTime()).getDay()) % 7) || 7)],
+    [text.monday, nextMonday()],
   ]);
   dialog(text.title, (close) => {
     const wrong = signal("");
@@ -36,8 +26,8 @@ export function openSendLater(submit) {
       {
         type: "datetime-local",
         id: "send-at",
-        value: local(inAnHour),
-        min: local(new Date(presentTime())),
+        value: fieldTime(inAnHour.getTime()),
+        min: fieldTime(presentTime()),
         "aria-describedby": "send-at-hint",
         autofocus: true,
       },

@@ -3,6 +3,7 @@ import { el, signal } from "../../dom.js";
 import { clockOf, dates, dayOf } from "../../format.js";
 import { button } from "../../parts/basics.js";
 import { popover } from "../../parts/popover.js";
+import { fieldTime, morning, nextMonday } from "../../parts/times.js";
 import { presentTime } from "../../session.js";
 import { snooze as text } from "texts/inbox.js";
 
@@ -22,17 +23,6 @@ export function untilDay(time) {
   return dayOf(at) === dayOf(presentTime()) ? clockOf(at) : onDay.format(at);
 }
 
-/** @param {Date} at as a field of a form takes it */
-const local = (at) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-
-/** @param {number} days */
-function morning(days) {
-  const at = new Date(presentTime());
-  at.setDate(at.getDate() + days);
-  at.setHours(9, 0, 0, 0);
-  return at;
-}
-
 /**
  * openSnooze asks until when.
  * @param {Element} beside
@@ -42,7 +32,7 @@ export function openSnooze(beside, choose) {
   const choices = /** @type {[string, Date][]} */ ([
     [text.hours, new Date(presentTime() + 3 * 3_600_000)],
     [text.tomorrow, morning(1)],
-    [text.monday, morning(((8 - new Date(presentTime()).getDay()) % 7) || 7)],
+    [text.monday, nextMonday()],
   ]);
   popover(beside, { role: "dialog", "aria-label": text.snooze }, (close) => {
     const wrong = signal("");
@@ -53,7 +43,9 @@ export function openSnooze(beside, choose) {
       choose(at.toISOString());
     };
     /** @type {HTMLInputElement} */
-    const input = el("input", { type: "datetime-local", id: "snooze-until", value: local(morning(1)), min: local(new Date(presentTime())) });
+    const input = el("input", {
+      type: "datetime-local", id: "snooze-until", value: fieldTime(morning(1).getTime()), min: fieldTime(presentTime()),
+    });
     return [
       choices.map(([name, at]) => button(name, {
         look: "bare", class: "menu-item", run: () => finish(at), title: dayAndClock.format(at),

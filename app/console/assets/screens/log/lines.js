@@ -3,6 +3,7 @@ import { effect, el, onDispose } from "../../dom.js";
 import { dates, exact } from "../../format.js";
 import { filter, isScrolled, paged, pagedList } from "../../parts/lists.js";
 import { table } from "../../parts/table.js";
+import { fieldTime } from "../../parts/times.js";
 import { query, setQuery } from "../../router.js";
 import { lines as text } from "texts/log.js";
 
@@ -70,7 +71,7 @@ export function entry(label, name, { type = "search", hint, offers } = {}) {
   const toField = (/** @type {string} */ given) => {
     const at = Date.parse(given);
     if (!isTime) return offers?.().find((one) => one.value === given)?.label ?? given;
-    return isNaN(at) ? "" : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+    return isNaN(at) ? "" : fieldTime(at);
   };
   const toAddress = (/** @type {string} */ typed) => {
     if (isTime && typed) return new Date(typed).toISOString();
