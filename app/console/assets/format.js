@@ -101,29 +101,21 @@ const startOfDay = (at) => new Date(at).setHours(0, 0, 0, 0);
 const sameYear = (at) => new Date(at).getFullYear() === new Date(now()).getFullYear();
 
 /**
- * time shows a time, relative to now, with the exact one to look at.
+ * time shows a time, relative to now.
  * @param {string | null} value
  * @param {string} [never] is shown for no time
  */
-export function time(value, never = "—") {
-  if (!value) return never;
-  const at = Date.parse(value);
-  return el("time", { datetime: value, title: exact.format(at) }, () => relative(at));
-}
+export const time = (value, never = "—") => stamp(value, relative) || never;
 
 /**
  * date shows the day of a time.
  * @param {string | null} value
  * @param {string} [never]
  */
-export function date(value, never = "—") {
-  if (!value) return never;
-  const at = Date.parse(value);
-  return el("time", { datetime: value, title: exact.format(at) }, () => dateOf(at));
-}
+export const date = (value, never = "—") => stamp(value, dateOf) || never;
 
 /**
- * stamp shows a time as one of some functions writes it.
+ * stamp shows a time as one of some functions writes it, with the exact one to look at.
  * @param {string | null} value
  * @param {(at: number) => string} write
  */

@@ -1,6 +1,6 @@
 /** The lists of the log, and the fields that narrow them. */
 import { effect, el, onDispose } from "../../dom.js";
-import { dates, exact } from "../../format.js";
+import { dates, stamp as timeAs } from "../../format.js";
 import { filter, isScrolled, paged, pagedList } from "../../parts/lists.js";
 import { table } from "../../parts/table.js";
 import { fieldTime } from "../../parts/times.js";
@@ -38,16 +38,10 @@ const dayAndClock = dates({ ...seconds, month: "short" });
 const dated = dates({ ...seconds, month: "long", year: "numeric", timeZoneName: "short" });
 
 /** stamp shows when a line was written, to the second. @param {string} value */
-export const stamp = (value) => timeAs(dayAndClock, value);
+export const stamp = (value) => timeAs(value, dayAndClock.format);
 
 /** datedStamp is stamp with the year and the zone. @param {string} value */
-export const datedStamp = (value) => timeAs(dated, value);
-
-/**
- * @param {Intl.DateTimeFormat} style
- * @param {string} value
- */
-const timeAs = (style, value) => el("time", { datetime: value, title: exact.format(Date.parse(value)) }, style.format(Date.parse(value)));
+export const datedStamp = (value) => timeAs(value, dated.format);
 
 /**
  * choice is a combobox whose choice is in the address.
