@@ -9,6 +9,7 @@ import { shortcuts } from "./keys.js";
 import { icon } from "./parts/basics.js";
 import { dialog } from "./parts/dialog.js";
 import { switchRow } from "./parts/form.js";
+import { foldWords } from "./parts/marked.js";
 import { fact } from "./parts/table.js";
 import { navigate } from "./router.js";
 import { isAdmin, number, numbers, screens, singleKeys, theme } from "./session.js";
@@ -50,9 +51,6 @@ function entries() {
     act(text.shortcuts, "keyboard", openShortcuts),
   ];
 }
-
-/** @param {string} words */
-const fold = (words) => words.toLocaleLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
 
 /** openJump opens the jump box. */
 export function openJump() {
@@ -124,10 +122,10 @@ function find(typed, known, contacts) {
   const place = placeOf(typed);
   if (place) return [...contacts, { id: "id", name: typed.trim(), kind: place.name, icon: "arrow", run: () => navigate(place.path) }];
 
-  const wanted = fold(typed.trim());
+  const wanted = foldWords(typed.trim());
   const words = wanted.split(/\s+/);
-  const fits = known.filter((one) => words.every((word) => fold(one.name + " " + one.kind).includes(word)));
-  const rank = (/** @type {Entry} */ one) => (fold(one.name).startsWith(wanted) ? 0 : 1);
+  const fits = known.filter((one) => words.every((word) => foldWords(one.name + " " + one.kind).includes(word)));
+  const rank = (/** @type {Entry} */ one) => (foldWords(one.name).startsWith(wanted) ? 0 : 1);
   return [...fits.sort((a, b) => rank(a) - rank(b)), ...(wanted ? contacts : [])];
 }
 

@@ -1,12 +1,10 @@
 /** Whose a conversation is: a list of the team to choose from, with a search. */
 import { computed, el, list, signal } from "../../dom.js";
 import { face } from "../../parts/basics.js";
+import { foldWords } from "../../parts/marked.js";
 import { popover } from "../../parts/popover.js";
 import { me } from "../../session.js";
 import { assign as text } from "texts/inbox.js";
-
-/** @param {string} words */
-const fold = (words) => words.toLocaleLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
 
 /**
  * openAssign lets somebody be chosen, or nobody.
@@ -21,7 +19,7 @@ export function openAssign(beside, { people, assigned, choose }) {
     const typed = signal("");
     const chosen = signal(""); // by id: the list may change while it is open
     const at = () => Math.max(0, shown().findIndex(({ id }) => id === chosen()));
-    const fits = (/** @type {any} */ one) => fold(`${one.name} ${one.email ?? ""}`).includes(fold(typed().trim()));
+    const fits = (/** @type {any} */ one) => foldWords(`${one.name} ${one.email ?? ""}`).includes(foldWords(typed().trim()));
     // Whoever opens it mostly takes the conversation, or gives it to somebody else.
     const shown = computed(() => {
       const team = people().filter((one) => one.status !== "disabled" && one.id !== assigned());

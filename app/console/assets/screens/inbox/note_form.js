@@ -1,6 +1,7 @@
 /** Writing a note: a text for colleagues, in which @ names one of them. */
 import { computed, effect, el, flush, list, signal } from "../../dom.js";
 import { button, face, icon } from "../../parts/basics.js";
+import { foldWords } from "../../parts/marked.js";
 import { toastError } from "../../parts/notices.js";
 import { me } from "../../session.js";
 import { draftOf, noDraft } from "./drafts.js";
@@ -11,9 +12,6 @@ const mostPeople = 20;
 
 /** The name that is being typed after an @, before the caret. @param {HTMLTextAreaElement} box */
 const typedName = (box) => box.value.slice(0, box.selectionStart).match(/(?:^|\s)@([^@\n]{0,40})$/)?.[1];
-
-/** @param {string} words */
-const fold = (words) => words.toLocaleLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
 
 /** teamOf are those who can be named. @param {any[]} people */
 const teamOf = (people) => people.filter((one) => one.status !== "disabled" && one.name);
@@ -42,7 +40,8 @@ export function noteForm(at) {
   const fitting = computed(() => {
     const name = asked();
     if (name === undefined) return [];
-    return teamOf(at.people()).filter((one) => one.id !== me().id && one.name !== name && fold(one.name).startsWith(fold(name))).slice(0, 8);
+    const begins = (/** @type {any} */ one) => one.name !== name && foldWords(one.name).startsWith(foldWords(name));
+    return teamOf(at.people()).filter((one) => one.id !== me().id && begins(one)).slice(0, 8);
   });
   const excess = computed(() => [...value()].length - longest);
   const canAdd = () => value().trim() !== "" && excess() <= 0 && !busy();
