@@ -50,6 +50,19 @@ export const latest = (known, came) => (known && (asked.get(known) ?? 0) > (aske
  */
 
 /**
+ * addressOf is where a request goes.
+ * @param {string} path below /console/api/
+ * @param {Options["query"]} [query]
+ */
+export function addressOf(path, query = {}) {
+  const url = new URL("api/" + path, root);
+  for (const [name, value] of Object.entries(query)) {
+    if (value != null && value !== "") url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+/**
  * call sends a request. The path is below /console/api/.
  * @param {string} method
  * @param {string} path
@@ -58,10 +71,7 @@ export const latest = (known, came) => (known && (asked.get(known) ?? 0) > (aske
  * @returns {Promise<any>} the envelope
  */
 export async function call(method, path, body, { signal, query, idempotencyKey } = {}) {
-  const url = new URL("api/" + path, root);
-  for (const [name, value] of Object.entries(query ?? {})) {
-    if (value != null && value !== "") url.searchParams.set(name, String(value));
-  }
+  const url = addressOf(path, query);
   /** @type {Record<string, string>} */
   const headers = {};
   const isForm = body instanceof FormData; // the browser says what it is

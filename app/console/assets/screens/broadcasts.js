@@ -1,6 +1,6 @@
 /** Broadcasts: one template to many people, and how many of them got and read it. */
 import { computed, effect, el, list, onDispose, signal, when } from "../dom.js";
-import { get, post } from "../api.js";
+import { addressOf, get, post } from "../api.js";
 import { count, locale, money, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, copyable, heading, section, wordOf } from "../parts/basics.js";
@@ -11,7 +11,7 @@ import { fact, table } from "../parts/table.js";
 import { templatePreview } from "../parts/template_preview.js";
 import { toastError } from "../parts/notices.js";
 import { link, navigate, query } from "../router.js";
-import { number, numbers, root } from "../session.js";
+import { number, numbers } from "../session.js";
 import { people, reasonOf } from "./broadcasts/forecast.js";
 import { newBroadcast } from "./broadcasts/new.js";
 import { broadcasts as text } from "texts/broadcasts.js";
@@ -242,7 +242,7 @@ function recipients(path, counts) {
   const filters = () => ({ status: query().get("recipients") });
   const all = paged(path + "/recipients", { filters, kinds: ["broadcast"] });
   follow(counts, all.reload);
-  const save = () => el("a", { href: new URL(`api/${path}/recipients.csv`, root).href, download: "recipients.csv" }).click();
+  const save = () => el("a", { href: addressOf(path + "/recipients.csv"), download: "recipients.csv" }).click();
   return section(text.recipients, { actions: button(text.export, { icon: "download", run: save }) },
     el("div.filters", null, filter(text.status, "recipients", () => states)),
     pagedList(all, (rows) => table({

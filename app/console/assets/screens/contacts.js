@@ -1,6 +1,6 @@
 /** Contacts: everybody who wrote, to find, label, bring in and take out. */
 import { computed, el, list, signal, when } from "../dom.js";
-import { post } from "../api.js";
+import { addressOf, post } from "../api.js";
 import { plainNumber, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, dot, face, heading } from "../parts/basics.js";
@@ -11,7 +11,7 @@ import { empty, loaded } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { toast, toastError } from "../parts/notices.js";
 import { link, navigate, onQuery, query } from "../router.js";
-import { isAdmin, number, root } from "../session.js";
+import { isAdmin, number } from "../session.js";
 import { nameOf, oneContact } from "./contacts/contact.js";
 import { importDialog } from "./contacts/import.js";
 import { contacts as text } from "texts/contacts.js";
@@ -40,9 +40,7 @@ async function openImport() {
 
 /** download saves all that the filters leave. */
 function download() {
-  const url = new URL(`api/v1/${number()?.phone_number_id}/contacts.csv`, root);
-  for (const [name, value] of Object.entries(wanted())) if (value) url.searchParams.set(name, value);
-  el("a", { href: url.href, download: "contacts.csv" }).click();
+  el("a", { href: addressOf(`v1/${number()?.phone_number_id}/contacts.csv`, wanted()), download: "contacts.csv" }).click();
 }
 
 /** newContact asks for somebody, and opens it. */

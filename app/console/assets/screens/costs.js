@@ -1,13 +1,13 @@
 /** Costs: what messages cost, by day, category, number and campaign. Amounts are estimates. */
 import { el, untracked } from "../dom.js";
-import { get } from "../api.js";
+import { addressOf, get } from "../api.js";
 import { categoryOf, count, date, money, moneyIn } from "../format.js";
 import { button, heading, section } from "../parts/basics.js";
 import { everyRow, follow } from "../parts/lists.js";
 import { daysBefore, everyDay, periodFilter, span, spanText } from "../parts/period.js";
 import { bars, columns, figure } from "../parts/plot.js";
 import { loaded, resource } from "../parts/states.js";
-import { numbers, root } from "../session.js";
+import { numbers } from "../session.js";
 import { costs as text } from "texts/reports.js";
 
 const kinds = /** @type {const} */ (["day", "category", "number", "broadcast"]);
@@ -45,9 +45,7 @@ async function readCampaigns(signal) {
 
 /** download saves what is shown, by day. */
 function download() {
-  const url = new URL("api/v1/reports/costs.csv", root);
-  for (const [name, value] of Object.entries({ ...days(), group_by: "day" })) url.searchParams.set(name, value);
-  el("a", { href: url.href, download: "costs.csv" }).click();
+  el("a", { href: addressOf("v1/reports/costs.csv", { ...days(), group_by: "day" }), download: "costs.csv" }).click();
 }
 
 /** @param {{ amount: string, currency: string } | null} estimate */

@@ -1,13 +1,13 @@
 /** Reports: how conversations went, by day, person, label and number, compared with the days before. */
 import { el, untracked } from "../dom.js";
-import { get } from "../api.js";
+import { addressOf, get } from "../api.js";
 import { changeOf, count, date, locale } from "../format.js";
 import { button, heading, section } from "../parts/basics.js";
 import { follow, readLabels } from "../parts/lists.js";
 import { daysBefore, everyDay, periodFilter, span, spanText } from "../parts/period.js";
 import { bars, columns, figure } from "../parts/plot.js";
 import { loaded, resource } from "../parts/states.js";
-import { numbers, root } from "../session.js";
+import { numbers } from "../session.js";
 import { reports as text } from "texts/reports.js";
 
 const kinds = /** @type {const} */ (["user", "label", "number"]);
@@ -58,9 +58,7 @@ async function read(signal) {
 
 /** download saves a line for each conversation. */
 function download() {
-  const url = new URL("api/v1/reports/conversations.csv", root);
-  for (const [name, value] of Object.entries({ ...span(), timezone: zone })) url.searchParams.set(name, value);
-  el("a", { href: url.href, download: "conversations.csv" }).click();
+  el("a", { href: addressOf("v1/reports/conversations.csv", { ...span(), timezone: zone }), download: "conversations.csv" }).click();
 }
 
 /** change says how a figure has changed. @param {number | null} now @param {number | null} before */
