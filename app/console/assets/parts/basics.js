@@ -40,6 +40,9 @@ export function button(name, { icon: drawing, look = "plain", iconOnly = false, 
 /** splitWords reads a list that somebody typed. @param {string | undefined} words */
 export const splitWords = (words) => (words ?? "").split(/[,،、，;؛；\n]/).map((one) => one.trim()).filter(Boolean);
 
+/** upper begins words as a sentence does. @param {string} words */
+export const upper = (words) => words.charAt(0).toUpperCase() + words.slice(1);
+
 /** wordOf is a state of the API in words. @param {string} state */
 export const wordOf = (state) => words[/** @type {"active"} */ (state)] ?? state.replaceAll("_", " ");
 

@@ -3,7 +3,7 @@ import { computed, effect, el, list, onDispose, signal, when } from "../dom.js";
 import { addressOf, get, post } from "../api.js";
 import { count, locale, money, time } from "../format.js";
 import { announce } from "../live.js";
-import { button, copyable, heading, section, wordOf } from "../parts/basics.js";
+import { button, copyable, heading, section, upper, wordOf } from "../parts/basics.js";
 import { confirmAction } from "../parts/dialog.js";
 import { filter, follow, ofNumber, paged, pagedList, stateChip } from "../parts/lists.js";
 import { loaded, pace, resource } from "../parts/states.js";
@@ -227,9 +227,6 @@ const replies = (found) => el("dl.replies", null,
 
 /** @param {{ billable: number, estimate: any }} one */
 const cost = ({ billable, estimate }) => (estimate ? text.estimated(text.billable(billable), money(estimate)) : text.billable(billable));
-
-/** @param {string} words */
-const upper = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** @param {any} one */
 const reason = ({ skipped_reason: skipped, error }) => upper(reasonOf(skipped ?? error?.code ?? error ?? ""));

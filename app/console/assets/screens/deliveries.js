@@ -2,7 +2,7 @@
 import { computed, el, signal, when } from "../dom.js";
 import { post } from "../api.js";
 import { msOf, time } from "../format.js";
-import { button, chip, copyable, heading, section } from "../parts/basics.js";
+import { button, chip, copyable, heading, section, upper } from "../parts/basics.js";
 import { toast, toastError } from "../parts/notices.js";
 import { empty, loaded, pace, resource } from "../parts/states.js";
 import { fact, table } from "../parts/table.js";
@@ -80,7 +80,7 @@ function outcomeText(one, replay) {
   const why = one.error_message;
   const what = one.status === "succeeded"
     ? text.taken(one.response_status, msOf(one.duration_ms ?? 0))
-    : why ? el("bdi", null, why[0].toUpperCase() + why.slice(1) + ".") : one.status === "dead" ? text.untriedDead : text.untried;
+    : why ? el("bdi", null, upper(why) + ".") : one.status === "dead" ? text.untriedDead : text.untried;
   return [
     what,
     one.status === "failed" && [text.next, time(one.next_attempt_at), "."],

@@ -2,7 +2,7 @@
 import { el, list, when } from "../dom.js";
 import { get } from "../api.js";
 import { priceOf } from "../format.js";
-import { button, chip, copyable, heading, section, wordOf } from "../parts/basics.js";
+import { button, chip, copyable, heading, section, upper, wordOf } from "../parts/basics.js";
 import { dialog } from "../parts/dialog.js";
 import { onHints } from "../parts/hints.js";
 import { paged } from "../parts/lists.js";
@@ -10,15 +10,13 @@ import { empty, loaded, resource } from "../parts/states.js";
 import { link } from "../router.js";
 import { publicAPI } from "../session.js";
 import { code } from "./deliveries.js";
+import { quote } from "./log/curl.js";
 import { step } from "./trace/step.js";
 import { deliveryTable } from "./webhooks/page.js";
 import { trace as text, types } from "texts/trace.js";
 
 /** @type {Record<string, "good" | "bad" | "warn" | "calm">} */
 const tones = { failed: "bad", queued: "calm", pending: "warn" };
-
-/** @param {string} words */
-const upper = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** @type {import("../router.js").Build} */
 export default function trace({ params }) {
@@ -93,9 +91,9 @@ function crumbs(found) {
 /** showCurl shows the command that would send the message. @param {any} found */
 function showCurl(found) {
   const body = JSON.parse(found.entries.find((/** @type {any} */ one) => one.kind === "stored")?.body ?? "{}");
-  const quoted = JSON.stringify({ messaging_product: "chat", ...body }).replaceAll("'", "'\\''");
+  const sent = quote(JSON.stringify({ messaging_product: "chat", ...body }));
   const url = new URL(found.phone_number_id + "/messages", publicAPI).href;
-  const command = `curl ${url} -H "Authorization: Bearer $CONFAB_API_KEY" -H "Content-Type: application/json" -d '${quoted}'`;
+  const command = `curl ${url} -H "Authorization: Bearer $CONFAB_API_KEY" -H "Content-Type: application/json" -d ${sent}`;
   dialog(text.curlTitle, () => el("div.form", null,
     el("p", null, text.curlLead),
     copyable(command, { name: text.command, block: true })), { wide: true });

@@ -1,7 +1,7 @@
 /** Templates: one is chosen, its parameters are filled in, and what the person will see is shown meanwhile. */
 import { computed, el, list, signal } from "../../dom.js";
 import { get } from "../../api.js";
-import { button, chip } from "../../parts/basics.js";
+import { button, chip, upper } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
 import { headerFile } from "../../parts/header_file.js";
 import { everyRow } from "../../parts/lists.js";
@@ -33,8 +33,7 @@ export function pickTemplate(at) {
 
 /** refusalNotice says why the person gets no such template. @param {{ code: string, message: string }} refused */
 function refusalNotice(refused) {
-  const why = reason(refused);
-  return el("p.notice", { role: "status" }, why.charAt(0).toUpperCase() + why.slice(1) + ".");
+  return el("p.notice", { role: "status" }, upper(reason(refused)) + ".");
 }
 
 /** @param {() => any[]} rows @param {(one: any) => void} choose */

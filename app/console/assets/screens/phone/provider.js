@@ -4,6 +4,7 @@ import { exact, msOf, now } from "../../format.js";
 import { button, chip, copyable, wordOf } from "../../parts/basics.js";
 import { menu } from "../../parts/menu.js";
 import { sandbox } from "../../session.js";
+import { quote } from "../log/curl.js";
 import { act, keyOf, nameOf, select, sim } from "./sim.js";
 import { provider as text } from "texts/phone.js";
 
@@ -158,10 +159,9 @@ function callRow(of, base) {
   const open = signal(false);
   const good = of.status >= 200 && of.status < 300;
   const target = of.direction === "given" ? of.path : base() + of.path;
-  const quoted = (/** @type {string} */ word) => "'" + word.replaceAll("'", "'\\''") + "'";
   const token = of.direction === "asked" ? " -H \"Authorization: Bearer $ACCESS_TOKEN\"" : "";
-  const curl = `curl -X ${of.method} ${quoted(target)}${token}` +
-    (of.request ? ` -H ${quoted("Content-Type: " + of.content_type)} -d ${quoted(of.request)}` : "");
+  const curl = `curl -X ${of.method} ${quote(target)}${token}` +
+    (of.request ? ` -H ${quote("Content-Type: " + of.content_type)} -d ${quote(of.request)}` : "");
   return el("li", null, el("details", { ontoggle: (/** @type {any} */ event) => open.set(event.target.open) },
     el("summary", null,
       chip(of.status ? String(of.status) : text.noAnswer, good ? "good" : "bad"),
