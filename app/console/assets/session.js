@@ -114,6 +114,12 @@ export const numbers = signal(/** @type {Account[]} */ ([]));
 /** accountName is how a number is called. @param {Account} [account] */
 export const accountName = (account) => [account?.name, account?.phone_number ?? account?.phone_number_id].filter(Boolean).join(" · ");
 
+/** numberName is what a number is called, by its id. @param {string} id */
+export function numberName(id) {
+  const one = numbers().find((each) => each.phone_number_id === id);
+  return one?.name ?? one?.phone_number ?? id;
+}
+
 /** Whether the numbers have been read from the server. */
 export const numbersKnown = signal(false);
 

@@ -7,7 +7,7 @@ import { everyRow, follow } from "../parts/lists.js";
 import { daysBefore, everyDay, periodFilter, span, spanText } from "../parts/period.js";
 import { bars, columns, figure } from "../parts/plot.js";
 import { loaded, resource } from "../parts/states.js";
-import { numbers } from "../session.js";
+import { numberName, numbers } from "../session.js";
 import { costs as text } from "texts/reports.js";
 
 const kinds = /** @type {const} */ (["day", "category", "number", "broadcast"]);
@@ -101,6 +101,5 @@ function nameOf(kind, group, names) {
   if (group === null) return kind === "broadcast" ? text.noBroadcast : text.unknown;
   if (kind === "broadcast") return names.get(group) ?? group;
   if (kind === "category") return categoryOf(group);
-  const account = numbers().find((one) => one.phone_number_id === group);
-  return account?.name ?? account?.phone_number ?? group;
+  return numberName(group);
 }

@@ -7,7 +7,7 @@ import { follow, readLabels } from "../parts/lists.js";
 import { daysBefore, everyDay, periodFilter, span, spanText } from "../parts/period.js";
 import { bars, columns, figure } from "../parts/plot.js";
 import { loaded, resource } from "../parts/states.js";
-import { numbers } from "../session.js";
+import { numberName } from "../session.js";
 import { reports as text } from "texts/reports.js";
 
 const kinds = /** @type {const} */ (["user", "label", "number"]);
@@ -115,6 +115,5 @@ function content({ now, before, groups, names }) {
 function nameOf(kind, group, names) {
   if (group === null) return kind === "user" ? text.noUser : text.noLabel;
   if (kind !== "number") return names.get(group) ?? text.gone;
-  const account = numbers().find((one) => one.phone_number_id === group);
-  return account?.name ?? account?.phone_number ?? group;
+  return numberName(group);
 }

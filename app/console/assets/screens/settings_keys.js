@@ -8,7 +8,7 @@ import { formDialog, options } from "../parts/form.js";
 import { follow, paged, pagedList } from "../parts/lists.js";
 import { table } from "../parts/table.js";
 import { link, onQuery } from "../router.js";
-import { numbers, publicAPI } from "../session.js";
+import { numberName, numbers, publicAPI } from "../session.js";
 import { nameOf } from "./numbers.js";
 import { settingsPage } from "./settings.js";
 import { keys as text } from "texts/settings.js";
@@ -79,10 +79,7 @@ const shownNumbers = 3;
 function numbersOf({ phone_number_ids: ids }) {
   if (!ids) return text.allNumbers;
   if (ids.length === 0) return text.noNumbers;
-  const names = ids.slice(0, shownNumbers).map((/** @type {string} */ id) => {
-    const found = numbers().find((one) => one.phone_number_id === id);
-    return found ? nameOf(found) : id;
-  });
+  const names = ids.slice(0, shownNumbers).map(numberName);
   if (ids.length > shownNumbers) names.push(text.more(ids.length - shownNumbers));
   return el("span", { dir: "auto" }, listOf(names));
 }

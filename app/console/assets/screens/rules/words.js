@@ -2,8 +2,7 @@
 import { get } from "../../api.js";
 import { wordOf } from "../../parts/basics.js";
 import { everyRow, readLabels } from "../../parts/lists.js";
-import { numbers } from "../../session.js";
-import { nameOf } from "../numbers.js";
+import { numberName } from "../../session.js";
 import { words as text } from "texts/rules.js";
 
 /** How long a quoted text is at most. */
@@ -31,9 +30,6 @@ export async function readNamed(signal) {
   ]);
   return { labels, people, replies };
 }
-
-/** numberName is what a number is called, by its id. @param {string} id */
-const numberName = (id) => nameOf(numbers().find((one) => one.phone_number_id === id) ?? { id });
 
 /** @param {any[]} all @param {string} id */
 const named = (all, id) => all.find((one) => one.id === id);
