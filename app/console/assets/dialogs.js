@@ -17,18 +17,16 @@ import { jump as text } from "texts/shell.js";
 
 /** @typedef {{ id: string, name: string, kind: string, icon: string, run: () => void }} Entry */
 
-// Pages that are opened by their names: where, their name, their icon, and whether agents may.
-const pages = [
-  ["settings/people", text.pages.people, "contacts", ""],
-  ["settings/keys", text.pages.keys, "key", ""],
-  ["settings/labels", text.pages.labels, "label", ""],
-  ["settings/quick-replies", text.pages.quickReplies, "bolt", "agents"],
-  ["settings/notifications", text.pages.notifications, "bell", "agents"],
-  ["settings/profile", text.pages.profile, "person", "agents"],
-  ["settings/health", text.pages.health, "pulse", ""],
-  ["settings/keys?new=1", text.pages.newKey, "key", ""],
-  ["settings/people?new=1", text.pages.invite, "contacts", ""],
-];
+/** The pages of the settings that the person may see. */
+export const settingsPages = [
+  { path: "settings/people", name: text.pages.people, icon: "contacts" },
+  { path: "settings/keys", name: text.pages.keys, icon: "key" },
+  { path: "settings/labels", name: text.pages.labels, icon: "label" },
+  { path: "settings/quick-replies", name: text.pages.quickReplies, icon: "bolt", forAgents: true },
+  { path: "settings/notifications", name: text.pages.notifications, icon: "bell", forAgents: true },
+  { path: "settings/profile", name: text.pages.profile, icon: "person", forAgents: true },
+  { path: "settings/health", name: text.pages.health, icon: "pulse" },
+].filter((one) => isAdmin || one.forAgents);
 
 /** @returns {Entry[]} what can be opened by its name */
 function entries() {
@@ -44,8 +42,11 @@ function entries() {
     ({ id: drawing, name, kind: text.action, icon: drawing, run });
   return [
     ...screens.map((screen) => go(screen, nameOf(screen), text.screen, screen)),
-    ...pages.filter((one) => isAdmin || one[3]).map(([path, name, drawing]) =>
-      go(path, name, path.includes("?") ? text.action : text.settings, drawing)),
+    ...settingsPages.map((one) => go(one.path, one.name, text.settings, one.icon)),
+    ...(isAdmin ? [
+      go("settings/keys?new=1", text.pages.newKey, text.action, "key"),
+      go("settings/people?new=1", text.pages.invite, text.action, "contacts"),
+    ] : []),
     act(text.dark, "moon", () => theme.set("dark")),
     act(text.light, "sun", () => theme.set("light")),
     act(text.shortcuts, "keyboard", openShortcuts),

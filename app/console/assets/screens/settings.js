@@ -1,34 +1,23 @@
 /** What the pages of the settings have in common: their navigation, lists of sessions, the choice of a team. */
 import { el, when } from "../dom.js";
 import { get } from "../api.js";
+import { settingsPages } from "../dialogs.js";
 import { browserName, time } from "../format.js";
 import { button, chip, icon } from "../parts/basics.js";
 import { table } from "../parts/table.js";
 import { link, path } from "../router.js";
-import { isAdmin } from "../session.js";
 import { settings as text, sessions as sessionText } from "texts/settings.js";
-
-/** @type {[path: keyof typeof text.pages, icon: string, forAgents: boolean][]} */
-const pages = [
-  ["people", "contacts", false],
-  ["keys", "key", false],
-  ["labels", "label", false],
-  ["quick-replies", "bolt", true],
-  ["notifications", "bell", true],
-  ["profile", "person", true],
-  ["health", "pulse", false],
-];
 
 /**
  * settingsPage puts a page beside the navigation of the settings.
  * @param {...import("../dom.js").Child} children
  */
 export function settingsPage(...children) {
-  const current = path().split("/")[1];
-  const links = pages.filter(([, , forAgents]) => isAdmin || forAgents).map(([page, drawing]) => {
-    const here = page === current;
-    const props = { href: link("settings/" + page), "aria-current": here ? "page" : null, ref: here ? reveal : undefined };
-    return el("li", null, el("a", props, icon(drawing), text.pages[page]));
+  const current = path().split("/").slice(0, 2).join("/");
+  const links = settingsPages.map((page) => {
+    const here = page.path === current;
+    const props = { href: link(page.path), "aria-current": here ? "page" : null, ref: here ? reveal : undefined };
+    return el("li", null, el("a", props, icon(page.icon), page.name));
   });
   return el("div.settings", null, el("nav.subnav", { "aria-label": text.settings }, el("ul", null, links)), el("div.page", null, children));
 }

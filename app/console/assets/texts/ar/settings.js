@@ -11,15 +11,6 @@ export const push = {
 export const settings = {
   settings: "الإعدادات",
   team: "الفريق",
-  pages: {
-    people: "الأعضاء",
-    keys: "مفاتيح API",
-    labels: "التصنيفات",
-    "quick-replies": "الردود السريعة",
-    notifications: "الإشعارات",
-    profile: "الملف الشخصي",
-    health: "سلامة الخدمة",
-  },
 };
 
 /** @type {typeof import("../en/settings.js").sessions} */

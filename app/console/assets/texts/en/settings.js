@@ -9,15 +9,6 @@ export const push = {
 export const settings = {
   settings: "Settings",
   team: "Team",
-  pages: {
-    people: "People",
-    keys: "API keys",
-    labels: "Labels",
-    "quick-replies": "Quick replies",
-    notifications: "Notifications",
-    profile: "Profile",
-    health: "Health",
-  },
 };
 
 export const sessions = {

@@ -11,15 +11,6 @@ export const push = {
 export const settings = {
   settings: "Configuración",
   team: "Equipo",
-  pages: {
-    people: "Personas",
-    keys: "Claves de API",
-    labels: "Etiquetas",
-    "quick-replies": "Respuestas rápidas",
-    notifications: "Notificaciones",
-    profile: "Perfil",
-    health: "Salud",
-  },
 };
 
 /** @type {typeof import("../en/settings.js").sessions} */

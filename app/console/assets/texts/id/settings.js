@@ -11,15 +11,6 @@ export const push = {
 export const settings = {
   settings: "Pengaturan",
   team: "Tim",
-  pages: {
-    people: "Anggota",
-    keys: "Kunci API",
-    labels: "Label",
-    "quick-replies": "Balasan cepat",
-    notifications: "Notifikasi",
-    profile: "Profil",
-    health: "Kondisi sistem",
-  },
 };
 
 /** @type {typeof import("../en/settings.js").sessions} */

@@ -11,15 +11,6 @@ export const push = {
 export const settings = {
   settings: "Configurações",
   team: "Equipe",
-  pages: {
-    people: "Pessoas",
-    keys: "Chaves de API",
-    labels: "Etiquetas",
-    "quick-replies": "Respostas rápidas",
-    notifications: "Notificações",
-    profile: "Perfil",
-    health: "Saúde",
-  },
 };
 
 /** @type {typeof import("../en/settings.js").sessions} */
