@@ -202,6 +202,17 @@ func (c *desk) losesADeletedPerson() {
 func (c *desk) followsAfterABreak() {
 	s, number := c.stage, c.number
 	conversation := c.meets("15550007777", "Gil", textOf("hi"))
+
+	// What happened meanwhile is told, also where nothing is other than before.
+	brief := s.label("Brief")
+	labels := s.app.URL() + "/v1/" + number + "/conversations/" + conversation + "/labels"
+	c.offline(true)
+	c.Find("button", "Try now")
+	s.call("POST", labels, `{"label_id":"`+brief+`"}`)
+	s.exchange("DELETE", labels+"/"+brief, "")
+	c.offline(false)
+	c.lines("Labelled Brief by API", "Label Brief removed by API")
+
 	c.offline(true)
 	c.Find("button", "Try now")
 	s.call("PATCH", s.app.URL()+"/v1/"+number+"/conversations/"+conversation, `{"status":"resolved"}`)

@@ -3,19 +3,15 @@
  * it was resolved. It is read with the messages, as far back as they are, and stands between
  * them as quiet lines.
  */
-import { el, signal } from "../../dom.js";
-import { page } from "../../api.js";
+import { el } from "../../dom.js";
 import { clockOf, dates, dayOf, stamp } from "../../format.js";
 import { noteLine } from "./notes.js";
+import { readBack } from "./read_back.js";
 import { changes as text } from "texts/thread.js";
 
 const dayAndClock = dates({ day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
 
 /** @typedef {{ id: string, type: string, by: { type: string, id: string | null, name: string | null }, assignee: { id: string, name: string | null } | null, label: string | null, until?: string | null, created_at: string, note?: any }} Change */
-
-/** What a page is, and how many are read at most in search of an old message. */
-const pageSize = 50;
-const mostPages = 20;
 
 /**
  * @param {string} number
@@ -23,39 +19,8 @@ const mostPages = 20;
  * @param {(change: () => void) => void} draw shows what was read, without moving what is being read
  */
 export function changes(number, conversation, draw) {
-  const all = signal(/** @type {Change[]} */ ([])); // the oldest first
-  /** @type {string | null} */
-  let cursor = null;
-  let pages = 0;
-  let wanted = "~";
-  let busy = false;
-  const path = `${number}/conversations/${conversation}/changes`;
-  const read = async (/** @type {string | null} */ from) => {
-    const got = await page(path, { query: { limit: pageSize, cursor: from } });
-    const known = new Map([...all.peek(), ...got.rows].map((one) => [one.id, one]));
-    const now = [...known.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-    if (now.length > all.peek().length) draw(() => all.set(now));
-    return got.cursor;
-  };
-  return {
-    all,
-    /** needs reports whether there may be some since a time that were not read. @param {string} time */
-    needs: (time) => pages === 0 || (cursor !== null && pages < mostPages && (all.peek()[0]?.created_at ?? "") > time),
-    /** reach reads back to a time. @param {string} time */
-    async reach(time) {
-      if (time < wanted) wanted = time;
-      if (busy) return;
-      busy = true;
-      try {
-        for (; this.needs(wanted); pages++) cursor = await read(cursor);
-      } catch {
-        // The connection bar shows it; scrolling asks again.
-      }
-      busy = false;
-    },
-    /** refresh reads the newest. */
-    refresh: () => void read(null).catch(() => {}),
-  };
+  const { rows, ...back } = readBack(`${number}/conversations/${conversation}/changes`, draw);
+  return { all: /** @type {() => Change[]} */ (rows), ...back };
 }
 
 /** sentence says what happened. @param {Change} change */

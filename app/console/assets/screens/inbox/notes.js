@@ -2,8 +2,8 @@
  * Notes: what colleagues write to each other in a conversation. They are read with the messages,
  * as far back as they are, and stand between them. Nothing sends them.
  */
-import { el, onDispose, signal } from "../../dom.js";
-import { page, patch, post, remove } from "../../api.js";
+import { computed, el, onDispose, signal } from "../../dom.js";
+import { patch, post, remove } from "../../api.js";
 import { clockOf, dates, dayOf, stamp } from "../../format.js";
 import { onEvent } from "../../live.js";
 import { button } from "../../parts/basics.js";
@@ -13,13 +13,10 @@ import { words } from "../../parts/formatted.js";
 import { menu } from "../../parts/menu.js";
 import { counts, isAdmin, me, presentTime } from "../../session.js";
 import { mentionsIn } from "./note_form.js";
+import { readBack } from "./read_back.js";
 import { notes as text } from "texts/thread.js";
 
 const dayAndClock = dates({ day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
-
-/** What a page is, and how many are read at most in search of an old message. */
-const pageSize = 50;
-const mostPages = 20;
 
 /**
  * @param {string} number
@@ -28,60 +25,28 @@ const mostPages = 20;
  * @param {() => any[]} people who can be mentioned
  */
 export function notes(number, conversation, draw, people) {
-  const all = signal(/** @type {import("./changes.js").Change[]} */ ([])); // the oldest first
   const isMentioned = signal(counts.peek().mentions !== 0); // perhaps here, or it is not known yet
-  /** @type {string | null} */
-  let cursor = null;
-  let pages = 0;
-  let busy = false;
   const path = `v1/${number}/conversations/${conversation}/notes`;
+  const { rows, put, ...back } = readBack(path, draw);
   const lineOf = (/** @type {any} */ note) => /** @type {any} */ ({
-    id: note.id, type: "note", created_at: note.created_at, note: { ...note, path: `${path}/${note.id}`, people, changed: () => refresh() },
+    id: note.id, type: "note", created_at: note.created_at,
+    note: { ...note, path: `${path}/${note.id}`, people, changed: back.refresh },
   });
-
-  /** show puts rows in the place of those that are known from some age on. @param {any[]} rows @param {string} from */
-  const show = (rows, from) => {
-    const kept = all.peek().filter((one) => one.created_at < from && rows.every(({ id }) => id !== one.id));
-    draw(() => all.set([...kept, ...rows.map(lineOf)].sort((a, b) => (a.id < b.id ? -1 : 1))));
-  };
-  const read = async (/** @type {string | null} */ from) => {
-    const got = await page(path, { query: { limit: pageSize, cursor: from } });
-    if (from) show([...got.rows, ...all.peek().map((one) => one.note)], "");
-    else if (got.rows.length > 0 || all.peek().length > 0) show(got.rows, got.cursor ? got.rows.at(-1)?.created_at ?? "" : "");
-    return got.cursor;
-  };
-  const refresh = () => void read(null).catch(() => {});
+  const all = computed(() => /** @type {import("./changes.js").Change[]} */ (rows().map(lineOf)));
 
   onDispose(onEvent(["note.created", "note.updated", "note.deleted"], ({ payload }) => {
     if (payload.data?.note?.conversation_id !== conversation) return;
     if (payload.data.note.mentions.includes(me.peek().id)) isMentioned.set(true);
-    refresh();
+    back.refresh();
   }));
 
   return {
     all,
     /** Whether the person may have an unread mention here: when it is opened, and when one comes. */
     isMentioned,
-    /** needs reports whether there may be some since a time that were not read. @param {string} time */
-    needs: (time) => pages === 0 || (cursor !== null && pages < mostPages && (all.peek()[0]?.created_at ?? "") > time),
-    /** reach reads back to a time. @param {string} time */
-    async reach(time) {
-      if (busy) return;
-      busy = true;
-      try {
-        for (; this.needs(time); pages++) cursor = await read(cursor);
-      } catch {
-        // The connection bar shows it; scrolling asks again.
-      }
-      busy = false;
-    },
-    /** refresh reads the newest. */
-    refresh,
+    ...back,
     /** add writes one. @param {string} said @param {string[]} mentions */
-    async add(said, mentions) {
-      const made = await post(path, { text: said, mentions });
-      show([...all.peek().map((one) => one.note), made], "");
-    },
+    add: async (said, mentions) => put([await post(path, { text: said, mentions })]),
   };
 }
 

@@ -2,7 +2,7 @@
 import { computed, effect, el, flush, list, onDispose, signal, untracked, when } from "../../dom.js";
 import { post } from "../../api.js";
 import { dayOf } from "../../format.js";
-import { reportPresence } from "../../live.js";
+import { onChanged, reportPresence } from "../../live.js";
 import { button } from "../../parts/basics.js";
 import { follow } from "../../parts/lists.js";
 import { failed, skeleton } from "../../parts/states.js";
@@ -198,7 +198,7 @@ function markUnread(store, conversation) {
 
 /**
  * followChanges reads what happened to the conversation as far back as its messages are shown,
- * and again when it is another's, or has another state or other labels.
+ * and again when it is another's, or has another state or other labels, and after a break.
  * @param {Place} at
  * @param {ReturnType<typeof messages>} store
  * @param {Pick<ReturnType<typeof changes>, "needs" | "reach" | "refresh">} lines
@@ -216,6 +216,7 @@ function followChanges(at, store, lines) {
     return one && [one.status, one.snoozed_until, one.assignee?.id, one.holder.type, one.holder.id, ...labels].join(" ");
   });
   follow(state, () => state() && lines.refresh());
+  onDispose(onChanged([], () => void lines.refresh()));
 }
 
 /**
