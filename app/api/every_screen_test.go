@@ -14,7 +14,7 @@ type screenOf struct{ screen, module, call string }
 var screensOfRoutes = map[string]screenOf{
 	"GET /me": {"settings/people", "screens/settings.js", `get("v1/me"`},
 
-	"GET /labels":        {"settings/labels", "screens/settings_labels.js", `everyRow("v1/labels"`},
+	"GET /labels":        {"settings/labels", "screens/settings_labels.js", `resource(readLabels, `},
 	"POST /labels":       {"settings/labels", "screens/settings_labels.js", `post("v1/labels"`},
 	"PATCH /labels/:id":  {"settings/labels", "screens/settings_labels.js", `patch("v1/labels/"`},
 	"DELETE /labels/:id": {"settings/labels", "screens/settings_labels.js", `remove("v1/labels/"`},
@@ -116,7 +116,7 @@ var screensOfRoutes = map[string]screenOf{
 	"POST /:phone_number_id/broadcasts/:id/resume":        {"broadcasts/{id}", "screens/broadcasts.js", `"resume"`},
 	"POST /:phone_number_id/broadcasts/:id/cancel":        {"broadcasts/{id}", "screens/broadcasts.js", `"cancel"`},
 	"GET /:phone_number_id/broadcasts/:id/recipients":     {"broadcasts/{id}", "screens/broadcasts.js", `paged(path + "/recipients"`},
-	"GET /:phone_number_id/broadcasts/:id/recipients.csv": {"broadcasts/{id}", "screens/broadcasts.js", "/recipients.csv`"},
+	"GET /:phone_number_id/broadcasts/:id/recipients.csv": {"broadcasts/{id}", "screens/broadcasts.js", `"/recipients.csv"`},
 
 	"GET /:phone_number_id/templates":         {"templates", "screens/templates.js", "everyRow(`v1/${id}/templates`"},
 	"POST /:phone_number_id/templates":        {"templates/new", "screens/templates/builder.js", "post(`v1/${of}/templates`"},
