@@ -34,7 +34,7 @@ function allRules() {
     const rows = await everyRow("v1/rules", {}, Infinity, signal); // there are a hundred at most
     return moves.count > 0 ? all.data() ?? rows : rows;
   }, ["rule"]);
-  const moves = { count: 0 }; // that are not stored yet, during which the list stays as it is here
+  const moves = { count: 0, stored: Promise.resolve() }; // while some are not stored, the list stays as it is here
   const known = resource(readNamed, ["label", "user", "quick_reply"]);
   const sentence = (/** @type {any} */ rule) => sentenceOf(rule, known.data() ?? { labels: [], people: [], replies: [] });
   const missing = () => readyMade.filter((one) => !all.data()?.some((/** @type {any} */ rule) => doing(rule) === doing(one)));
@@ -80,7 +80,7 @@ function readyMadeRow(rule, all, sentence) {
  * ruleList shows the rules in their order: a row is dragged by its handle, or moved by its buttons.
  * @param {import("../parts/states.js").Resource<any[]>} all
  * @param {(rule: any) => string} sentence
- * @param {{ count: number }} moves
+ * @param {{ count: number, stored: Promise<void> }} moves
  */
 function ruleList(all, sentence, moves) {
   const rows = () => all.data() ?? [];
@@ -92,14 +92,16 @@ function ruleList(all, sentence, moves) {
     const rest = rows().filter((one) => one.id !== id);
     if (to >= 0 && to <= rest.length) all.set(rest.toSpliced(to, 0, rows()[at(id)]));
   };
-  const store = async (/** @type {any} */ { id, name }) => {
+  const store = (/** @type {any} */ { id, name }) => {
     said.set(text.place(name, at(id) + 1, rows().length));
-    try {
-      await post("v1/rules/reorder", { ids: rows().map((one) => one.id) });
-    } catch (error) {
-      toastError(error);
-    }
-    if (--moves.count === 0) all.reload();
+    moves.stored = moves.stored.then(async () => { // of two at once the first could come last
+      try {
+        await post("v1/rules/reorder", { ids: rows().map((one) => one.id) });
+      } catch (error) {
+        toastError(error);
+      }
+      if (--moves.count === 0) all.reload();
+    });
   };
   const turn = async (/** @type {any} */ rule, /** @type {HTMLInputElement} */ control) => {
     try {
@@ -120,7 +122,7 @@ function ruleList(all, sentence, moves) {
       if (!rows()[at(rule().id) + by]) return;
       moves.count++;
       place(rule().id, at(rule().id) + by);
-      void store(rule());
+      store(rule());
     },
   });
   return [
@@ -130,7 +132,7 @@ function ruleList(all, sentence, moves) {
         onpointerdown: (/** @type {PointerEvent} */ event) => {
           if (event.button !== 0) return;
           moves.count++;
-          drag(event, (to) => place(rule().id, to), () => void store(rule()));
+          drag(event, (to) => place(rule().id, to), () => store(rule()));
         },
       }, icon("grip")),
       el("div.stack", null,
