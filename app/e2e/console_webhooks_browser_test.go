@@ -187,12 +187,15 @@ func aPausedWebhookIsResumedElsewhere(c *colleague) {
 	c.calm()
 }
 
-// lateSample lets the sample of the first type come after that of the next.
+// lateSample lets the types of events come after a click, and the sample of the first type after
+// that of the next.
 const lateSample = `void (fetch => {
-	const next = Promise.withResolvers();
+	const [clicked, next] = [Promise.withResolvers(), Promise.withResolvers()];
+	addEventListener("click", (event) => event.isTrusted && clicked.resolve());
 	let asked = 0;
 	window.fetch = async (...call) => {
 		const answer = await fetch(...call);
+		if (String(call[0]).includes("event_types")) await clicked.promise;
 		if (!String(call[0]).includes("event_sample")) return answer;
 		if (++asked === 2) setTimeout(next.resolve, 50);
 		else await next.promise.then(() => setTimeout(() => window.lateSampleCame = true, 50));
@@ -203,8 +206,8 @@ const lateSample = `void (fetch => {
 func aDeliveryShowsHowItWasSigned(c *colleague) {
 	r := newReceiver(c.t, nil)
 	id, secret := c.stage.hook(r.URL + "/it's")
-	c.goTo("webhooks/"+id, r.URL+"/it's")
 	eval[any](c.window, lateSample)
+	c.goTo("webhooks/"+id, r.URL+"/it's")
 	c.Click("button", "Send test event")
 	c.Find("dialog", "Send test event") // the page behind it has a type to choose too
 	c.choose("Type", "contact.created")

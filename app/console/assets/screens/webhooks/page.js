@@ -56,9 +56,10 @@ function content(one, path) {
     if (made) one.set(made);
   };
   const test = async () => {
-    if (data().format !== "provider") return testDialog(data(), types.data() ?? []).then(again);
     try {
-      navigate("deliveries/" + (await post(path + "/test", {})).id);
+      if (data().format === "provider") return navigate("deliveries/" + (await post(path + "/test", {})).id);
+      await testDialog(data(), types.data() ?? (await get("event_types"))); // they may not be there yet
+      await again();
     } catch (error) {
       toastError(error);
     }
