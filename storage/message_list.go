@@ -21,13 +21,10 @@ type MessageFilter struct {
 	Search         string
 }
 
-// Key is the position of a message in a list. A search result is placed where it was stored.
+// Key is the position of a message in a list.
 func (f MessageFilter) Key(m Message) After {
-	switch {
-	case f.Scheduled:
+	if f.Scheduled {
 		return After{Key: m.ScheduledAt, ID: m.ID}
-	case f.Search != "":
-		return After{ID: m.ID}
 	}
 	return After{ID: m.Place}
 }
@@ -49,8 +46,8 @@ func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) (
 		after.ID = before
 	}
 	page, reached, err := rx.findMessages(account, f, after, limit)
-	if err == nil && f.Search == "" {
-		page, err = f.addPlaced(rx, account, page, after, reached, limit)
+	if err == nil {
+		page, reached, err = f.addPlaced(rx, account, page, after, reached, limit)
 	}
 	if len(page) > 0 && err == nil {
 		err = rx.setAccount(account, page)
@@ -71,25 +68,21 @@ func (rx *Rx) findMessages(account int64, f MessageFilter, after After, limit in
 
 // addPlaced puts the messages into a page that were sent later than they were stored: as
 // far as the page goes, which the others have filled.
-func (f MessageFilter) addPlaced(rx *Rx, account int64, page []Message, after, reached After, limit int) ([]Message, error) {
-	until := reached
-	if len(page) == limit || rx.Cut() {
-		until = f.Key(page[len(page)-1])
-	}
-
+func (f MessageFilter) addPlaced(rx *Rx, account int64, page []Message, after, reached After, limit int) ([]Message, After, error) {
 	q := f.listQuery(account)
 	q.ID, q.Index = "m.place", "messages_placed"
 	q.Where[len(q.Where)-1] = "m.place IS NOT NULL" // instead of the others
 	if f.ConversationID != "" || f.ContactID != "" {
 		q.Index = "messages_placed_in_conversation"
 	}
-	until = sqlite.Higher(until, q.End)
-
-	placed, err := sqlite.ReadRange[Message](&rx.Within(nil).Rx, q, After{ID: after.ID}, until, limit)
-	if err != nil || len(placed) == 0 {
-		return page, err
+	q.End = sqlite.Higher(q.End, reached)
+	if rx.Cut() {
+		q.End = sqlite.Higher(q.End, f.Key(page[len(page)-1]))
 	}
-	return sqlite.MergeRows(page, placed, f.Key, limit), nil
+
+	page, until, err := sqlite.MergePage(&rx.Rx, page, q, f.Key, After{ID: after.ID}, limit)
+	reached = sqlite.Higher(reached, until)
+	return sqlite.UpTo(page, reached, f.Key), reached, err
 }
 
 // ListQuery lets an index find the messages: that of a conversation, or that of the
@@ -123,9 +116,7 @@ func (f MessageFilter) listQuery(account int64) sqlite.ListQuery {
 	// A contact has one conversation, whose index this then uses.
 	q.ByIndex("m.conversation_id = (SELECT id FROM conversations WHERE contact_id = ?)", f.ContactID != "", f.ContactID)
 
-	if f.Search == "" {
-		q.Where = append(q.Where, "m.place IS NULL") // the last: see addPlaced
-	}
+	q.Where = append(q.Where, "m.place IS NULL") // the last: see addPlaced
 	q.Filter("m.direction = ?", f.Direction != "", f.Direction)
 	q.Filter("m.status = ?", f.Status != "", f.Status)
 	q.Filter("m.type = ?", f.Type != "", f.Type)

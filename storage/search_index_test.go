@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -79,7 +80,7 @@ func (s *searching) find(account int64, f storage.MessageFilter, limit int) (ids
 			ids = append(ids, m.ID)
 		}
 		if len(rows) == limit {
-			after = storage.After{ID: rows[limit-1].ID}
+			after = f.Key(rows[limit-1])
 		}
 	}
 	return ids
@@ -193,6 +194,42 @@ func TestFileNamesAndFiltersAreSearched(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
+}
+
+// What was sent later than it was stored is as new as its sending, for a search too.
+func TestWhatWasSentLaterIsFoundWhereItWasSent(t *testing.T) {
+	is := is.New(t)
+	s := openSearching(t)
+	h := newThread(t, s.DB, "106540352242922", "+15551234567")
+	say := func(change ...func(*storage.Message)) storage.Message {
+		time.Sleep(2 * time.Millisecond) // no two are of one moment
+		return s.say(h, "pineapple", change...)
+	}
+	wait := func(m *storage.Message) { m.Status, m.ScheduledAt = storage.MessageQueued, 1 }
+	later, still := say(wait), say(wait)
+	second := say()
+	time.Sleep(2 * time.Millisecond)
+	storagetest.Update(t, s.DB, func(tx *storage.Tx) error { _, err := tx.ReleaseMessage(&later); return err })
+	last := say()
+	s.catchUp()
+
+	finds := func(f storage.MessageFilter, want ...storage.Message) {
+		t.Helper()
+		f.Search = "pineapple"
+		var ids []string
+		for _, m := range want {
+			ids = append(ids, m.ID)
+		}
+		for limit := 1; limit < 6; limit++ {
+			is.Equal(s.find(h.account.ID, f, limit), ids)
+			s.WithoutIndex(func() { is.Equal(s.find(h.account.ID, f, limit), ids) })
+		}
+	}
+	finds(storage.MessageFilter{}, last, later, second, still)
+	finds(storage.MessageFilter{ConversationID: h.conversation.ID}, last, later, second, still)
+	finds(storage.MessageFilter{CreatedAfter: second.CreatedAt}, last, later)
+	finds(storage.MessageFilter{CreatedBefore: later.CreatedAt}, second, still)
+	finds(storage.MessageFilter{CreatedAfter: second.CreatedAt, CreatedBefore: last.CreatedAt}, later)
 }
 
 func TestNobodyFindsWhatOthersWrote(t *testing.T) {

@@ -116,12 +116,15 @@ func FindMerged[T any](rx *Rx, lists []ListQuery, key func(T) After, after After
 		}
 		reached = Higher(reached, until)
 	}
+	return UpTo(page, reached, key), reached, nil
+}
 
-	isPast := func(row T) bool { return Higher(reached, key(row)) != key(row) }
-	if end := slices.IndexFunc(page, isPast); end >= 0 {
-		page = page[:end]
+// UpTo is the part of a page that lists came to.
+func UpTo[T any](page []T, reached After, key func(T) After) []T {
+	if end := slices.IndexFunc(page, func(row T) bool { return Higher(reached, key(row)) != key(row) }); end >= 0 {
+		return page[:end]
 	}
-	return page, reached, nil
+	return page
 }
 
 // MergePage puts another list into a page, of which no more than limit rows stay, so
