@@ -3,6 +3,8 @@ package storage
 import (
 	"encoding/json"
 	"slices"
+
+	"confab/storage/sqlite"
 )
 
 // PurgeScope says what is old enough to be deleted, and whose.
@@ -59,16 +61,14 @@ func (rx *Rx) PurgedAccounts(p PurgeScope) ([]int64, error) {
 // nothingPending are the messages that are not being sent, and whose media is not being fetched.
 const nothingPending = `status NOT IN ('queued', 'pending') AND coalesce(media_status, '') <> 'fetching'`
 
-// OldMessages lists those from before a time among the next messages of an account, oldest
-// first. It looks at up to limit, and no further: after a younger one there are no
-// older ones, unless the clock was set, and those are found when the younger are gone.
+// OldMessages lists the next messages of an account that are from before a time, in the order of
+// their ids: none is older than its id, but one that was sent later is younger.
 func (rx *Rx) OldMessages(account int64, before Time, after Row, limit int) ([]Row, error) {
-	rows, err := list[Row](rx, `
+	return list[Row](rx, `
 		SELECT created_at, id FROM messages
-		WHERE account_id = ? AND id > ?
+		WHERE account_id = ? AND id > ? AND id < ? AND created_at < ?
 		ORDER BY id
-		LIMIT ?`, account, after.ID, limit)
-	return slices.DeleteFunc(rows, func(r Row) bool { return r.At >= before }), err
+		LIMIT ?`, account, after.ID, sqlite.FirstID(PrefixMessage, before), before, limit)
 }
 
 // DeleteMessages deletes messages of an account, but none with something under way, and the

@@ -24,7 +24,7 @@ func TestPurgesSearchByAnIndex(t *testing.T) {
 		uses string
 	}{
 		"messages": {func(tx *storage.Tx) error { _, err := tx.OldMessages(1, 9, after, 10); return err },
-			"INDEX messages_of_account (account_id=? AND id>?)"},
+			"INDEX messages_of_account (account_id=? AND id>? AND id<?)"},
 		"events": {func(tx *storage.Tx) error { _, err := tx.OldEvents(org, after, 10); return err }, "events_of_account (account_id=? AND rowid>?)"},
 		"calls": {func(tx *storage.Tx) error { _, err := tx.OldRows(storage.APILog, everybody, after, 10); return err },
 			"api_log_by_age (created_at>? AND created_at<?)"},
@@ -84,6 +84,24 @@ func TestRowsAreWalkedInSteps(t *testing.T) {
 	is.Equal(len(slices.Compact(all)), 24)
 	is.Equal(len(walk(storage.PurgeScope{Before: 7, Organization: theirs.Organization.ID})), 8)
 	is.Equal(len(walk(storage.PurgeScope{Before: 7, Organization: theirs.Organization.ID, Account: 1})), 0) // no account has calls
+}
+
+// TestMessagesSentLaterHideNoOlderOnes: they have the ids of when they were stored, and are younger.
+func TestMessagesSentLaterHideNoOlderOnes(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	h := newThread(t, db, "100200", "+15550001111")
+	for range 3 {
+		later := h.add(t, db)
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			return tx.Run(`UPDATE messages SET created_at = created_at + 86400000, place = 'msg_~' || id WHERE id = ?`, later.ID)
+		})
+	}
+	old := h.add(t, db)
+	rows := view(t, db, func(rx *storage.Rx) ([]storage.Row, error) {
+		return rx.OldMessages(h.account.ID, storage.Now()+1000, storage.Row{}, 2)
+	})
+	is.Equal(rows, []storage.Row{{At: old.CreatedAt, ID: old.ID}})
 }
 
 func TestMessagesUnderWayAreNotPurged(t *testing.T) {
