@@ -30,6 +30,15 @@ func (c *desk) saysWhatCannotBeSent() {
 	conversation := c.meets("15550001112", "Mia Wolf", textOf("Where is my parcel?"))
 	c.Fill("textbox", "Message", "It left this morning")
 
+	s.changeOrganization(func(o *storage.Organization) { o.SuspendedAt = s.app.DB.Now() })
+	c.shows("This number can’t send right now. Your organization is suspended. Contact the operator of this server.")
+	c.shows("Your draft is kept: It left this morning")
+	c.WaitFor(`document.querySelector(".connection").textContent.includes("Your organization is suspended.")`)
+	s.changeOrganization(func(o *storage.Organization) { o.SuspendedAt = 0 })
+	c.hide(false) // looks again at once
+	c.written("It left this morning")
+	c.WaitFor(`document.querySelector(".connection").textContent === ""`)
+
 	s.restrict(number, true)
 	c.shows("This number can’t send right now. The provider has restricted it.")
 	c.Gone("textbox", "Message")

@@ -54,17 +54,23 @@ func (c *colleague) drops(name string) {
 	c.Find("button", "Remove "+name)
 }
 
-// hasPlan puts the organization on a plan.
-func (s *stage) hasPlan(name string) {
+// changeOrganization changes the organization, as its operator does.
+func (s *stage) changeOrganization(change func(*storage.Organization)) {
 	s.t.Helper()
 	storagetest.Update(s.t, s.app.DB, func(tx *storage.Tx) error {
 		o, err := tx.OrganizationByID(s.tenant.Organization.ID)
 		if err != nil {
 			return err
 		}
-		o.Plan = name
+		change(&o)
 		return tx.UpdateOrganization(&o)
 	})
+}
+
+// hasPlan puts the organization on a plan.
+func (s *stage) hasPlan(name string) {
+	s.t.Helper()
+	s.changeOrganization(func(o *storage.Organization) { o.Plan = name })
 }
 
 // What cannot be sent is kept and comes back, one thing after the other in one window.
@@ -86,7 +92,7 @@ func TestWhatIsNotSentIsKept(t *testing.T) {
 	c.makesNoDraftOfWhatMayHaveBeenSent()
 	c.waitsWithoutRoomInTheBrowser()
 	c.isNotHeldUpByACallWithoutAnAnswer()
-	c.calm("status of 404")
+	c.calm("status of 404", "status of 403")
 }
 
 // Whoever waits for a plan to be raised or for the next month need not reload the page.

@@ -36,7 +36,7 @@ const presenceEvery = 4000;
 /** Whose console was not seen for ten minutes gets no conversations. */
 const seenEvery = 240_000;
 
-/** "connected" or "reconnecting" */
+/** "connected", "reconnecting", or "suspended": the server is there, but the organization may not use it */
 export const connection = signal("connected");
 
 /** @type {ReturnType<typeof listeners<Hint>>} */
@@ -196,6 +196,8 @@ async function read() {
       signal: opened.signal,
     });
     if (response.status === 401) share({ event: "ended", data: { reason: "signed_out" } });
+    const isSuspended = response.status === 403 && (await response.json()).error.code === "organization_suspended";
+    if (isSuspended) share({ event: "ended", data: { reason: "suspended" } });
     if (!response.ok || !response.body) return false;
     isAnswered = true;
 
@@ -263,7 +265,7 @@ function receive(message) {
       sendPresence();
       break;
     case "lost":
-      connection.set("reconnecting");
+      if (connection.peek() === "connected") connection.set("reconnecting");
       break;
     case "gap":
       announce("*");
@@ -277,6 +279,10 @@ function receive(message) {
     case "ended":
       if (data.reason === "role_changed" || data.reason === "clock_moved") location.reload();
       else if (data.reason === "signed_out" || data.reason === "disabled") signInAgain();
+      else if (data.reason === "suspended" && connection.peek() !== "suspended") {
+        connection.set("suspended");
+        announce("account"); // nothing can be sent from its numbers
+      }
       break;
     default:
       eventListeners.call(message);

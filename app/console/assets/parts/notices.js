@@ -3,6 +3,7 @@ import { el, list, signal } from "../dom.js";
 import { APIError } from "../api.js";
 import { connection, retry } from "../live.js";
 import { button, icon } from "./basics.js";
+import { sending as sendingText } from "texts/composer.js";
 import { notices as text, connection as lostText } from "texts/parts.js";
 
 const shownFor = 6000;
@@ -68,12 +69,12 @@ export function toastRegion() {
     }));
 }
 
-/** connectionBar shows when the server is gone, and how it reconnects. */
+/** connectionBar shows when the server is gone, and how it reconnects; or that the organization is suspended. */
 export function connectionBar() {
   return el("div.connection", { role: "status" }, () =>
     connection() !== "connected" && el("div.connection-bar", null,
       el("span.pulse"),
-      el("span", null, lostText.lost),
+      el("span", null, connection() === "suspended" ? sendingText.reasons.organization_suspended : lostText.lost),
       button(lostText.now, { look: "bare", run: retry }),
     ));
 }

@@ -62,7 +62,7 @@ function explain(error) {
   if (!(error instanceof APIError)) return [text.failedTitle, text.pageFailed];
   if (error.lost) return [text.lostTitle, text.lost];
   if (isGone(error)) return [text.goneTitle, text.gone];
-  if (error.status === 403) return [text.deniedTitle, text.denied];
+  if (error.code === "permission_denied") return [text.deniedTitle, text.denied];
   return [text.failedTitle, error.message + " " + text.failed];
 }
 

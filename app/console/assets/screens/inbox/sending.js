@@ -21,7 +21,12 @@ const again = 10_000;
 export function sending(number) {
   const state = resource(async (signal) => {
     const of = number();
-    return of && { of, refusal: (await get(`${of}/sending`, { signal })).refusal };
+    if (!of) return null;
+    const found = await get(`${of}/sending`, { signal }).catch((error) => {
+      if (error.code !== "organization_suspended") throw error;
+      return { refusal: error }; // then nothing at all is answered
+    });
+    return { of, refusal: found.refusal };
   }, ["account"]);
   follow(number, state.reload);
 
