@@ -28,7 +28,7 @@ type line struct {
 // start runs the lane with jobs leased ahead.
 func (l *line) start(t *testing.T, db *storage.DB, places int64) (*queue.Runner, func()) {
 	l.places.Store(places)
-	return start(t, db, queue.Options{Kinds: []queue.Kind{{
+	return start(t, db, queue.Options{Poll: time.Second, Kinds: []queue.Kind{{
 		Name: "job", LeaseAhead: 4, LaneLimit: func(string) int { return int(l.places.Load()) },
 		Handle: func(ctx context.Context, j storage.Job) (queue.Commit, error) {
 			l.mu.Lock()

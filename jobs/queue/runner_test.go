@@ -25,7 +25,7 @@ func start(t testing.TB, db *storage.DB, o queue.Options) (r *queue.Runner, stop
 		o.Workers = 16
 	}
 	if o.Poll == 0 {
-		o.Poll = time.Second
+		o.Poll = 10 * time.Second // to look each second takes most of the time of tests that last for hours
 	}
 	if o.Grace == 0 {
 		o.Grace = 5 * time.Second
