@@ -204,8 +204,19 @@ func (c *colleague) answersTenByKeyboard(number string) {
 	c.t.Logf("%d keys for ten conversations", keys)
 	c.is.True(keys <= 10*7)
 
-	// What is refused is not resolved.
+	// Who goes on to another while it is sent resolves the one that was written to.
+	s.says(number, "15550002221", "Person 1", textOf("And now?"))
 	s.says(number, "15550002220", "Person 0", textOf("And now?"))
+	c.openConversation("Person 1")
+	c.answerSends(200, "")
+	c.Fill("textbox", "Message", "Soon")
+	c.Click("button", "Send and resolve")
+	c.openConversation("Person 0")
+	c.release()
+	s.becomesTrue(func() bool { return s.conversation(number, ids[1])["status"] == "resolved" })
+	c.is.Equal(s.conversation(number, ids[0])["status"], "open")
+
+	// What is refused is not resolved.
 	c.Find("button", "Resolve")
 	eval[any](c.window, `void ((real) => {
 		globalThis.fetch = (url, options) => options?.method === "POST" && /\/messages$/.test(url)

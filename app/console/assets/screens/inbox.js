@@ -135,8 +135,7 @@ export default function inbox() {
   };
   let resolving = "";
   /** resolve asks first where something was not sent. @param {string} [focus] goes there in the next conversation */
-  const resolve = async (focus = "") => {
-    const id = current(); // another may be open in a moment
+  const resolve = async (focus = "", id = current()) => { // another may be open in a moment
     if (resolving === id) return;
     resolving = id;
     const following = nextOf(store.shown() ?? [], id);
@@ -198,7 +197,7 @@ export default function inbox() {
       conversation,
       personName,
       back,
-      resolve,
+      resolve: (focus = "") => resolve(focus, id),
       reopen,
       markUnread,
       details,

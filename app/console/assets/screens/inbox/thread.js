@@ -33,7 +33,7 @@ const again = 2000;
  * @property {() => any} conversation
  * @property {(id: string | null) => string} personName
  * @property {() => string} back where the list is
- * @property {() => Promise<void>} resolve
+ * @property {(focus?: string) => Promise<void>} resolve
  * @property {() => void} reopen
  * @property {() => void} markUnread
  * @property {import("../../dom.js").Signal<boolean>} details whether they are shown
