@@ -141,6 +141,10 @@ func thoseToAssignToFollowWhatChanges(c *colleague, number string) {
 
 	dee, _ := s.invitePerson("dee@example.com", storage.RoleAgent) // somebody joins
 	c.Find("option", dee.Name)
+	storagetest.Update(c.t, s.app.DB, func(tx *storage.Tx) error { return tx.DisableUser(dee.ID) })
+	c.Gone("option", dee.Name)
+	storagetest.Update(c.t, s.app.DB, func(tx *storage.Tx) error { return tx.EnableUser(dee.ID) })
+	c.Find("option", dee.Name)
 	s.call("PATCH", s.app.URL()+"/v1/"+number+"/conversations/"+ana, `{"assigned_to":"`+dee.ID+`"}`)
 	c.Find("option", "Nobody")
 	c.Gone("option", dee.Name) // has it now

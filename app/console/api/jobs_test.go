@@ -74,9 +74,10 @@ func TestAgentsKnowTheNamesOfColleagues(t *testing.T) {
 	agent := f.withPassword(f.signedIn(f.tenant, storage.RoleAgent), "bo@example.com", "correct horse")
 	path := "/people/" + admin.User.ID
 	is.Equal(f.visit(admin, "GET", path, "").get("data.email"), "ada@example.com")
-	is.Equal(f.visit(agent, "GET", path, "").get("data"), map[string]any{"id": admin.User.ID, "object": "user", "name": "Vi"})
+	seen := map[string]any{"id": admin.User.ID, "object": "user", "name": "Vi", "status": "active"}
+	is.Equal(f.visit(agent, "GET", path, "").get("data"), seen)
 	is.Equal(f.visit(agent, "GET", "/people/"+agent.User.ID, "").get("data.email"), "bo@example.com") // one's own
-	is.Equal(f.visit(agent, "GET", "/people", "").get("data").([]any)[0], map[string]any{"id": admin.User.ID, "object": "user", "name": "Vi"})
+	is.Equal(f.visit(agent, "GET", "/people", "").get("data").([]any)[0], seen)
 	other := f.signedIn(storagetest.Seed(t, f.db, "Other"), storage.RoleAdmin)
 	is.Equal(f.visit(other, "GET", path, "").code(), "404 resource_not_found")
 	is.Equal(f.visit(admin, "GET", "/people/x", "").code(), "404 resource_not_found")

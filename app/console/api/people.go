@@ -20,17 +20,18 @@ const (
 	maxPeople = 5000
 )
 
-// colleagueView is a person as agents see it: somebody to name and to assign to.
+// colleagueView is a person as agents see it: somebody to name and, unless disabled, to assign to.
 type colleagueView struct {
 	ID     string `json:"id"`
 	Object string `json:"object"`
 	Name   string `json:"name"`
+	Status string `json:"status"`
 }
 
 // viewPersonFor is a person as far as the caller may see it.
 func viewPersonFor(r *rest.Request, u storage.User) any {
 	if r.User.Role != storage.RoleAdmin && u.ID != r.User.ID {
-		return colleagueView{ID: u.ID, Object: "user", Name: u.Name}
+		return colleagueView{ID: u.ID, Object: "user", Name: u.Name, Status: u.Status(r.Now)}
 	}
 	return api.ViewPerson(u, r.Now)
 }
