@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// Often is how often something is looked at.
+var Often = often
+
 // KillChild kills the child, as a lack of memory does, and returns when it has ended.
 func (r *Replica) KillChild() {
 	r.mu.Lock()

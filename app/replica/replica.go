@@ -27,7 +27,9 @@ const usualInterval = 250 * time.Millisecond
 
 // often is how often something is done that is done every d at the usual interval: those who send
 // more often look more often, too.
-func often(d, interval time.Duration) time.Duration { return min(d, d*interval/usualInterval) }
+func often(d, interval time.Duration) time.Duration {
+	return d * min(interval, usualInterval) / usualInterval
+}
 
 const (
 	// lookEvery is how often a server looks whether it was superseded: see often.

@@ -34,3 +34,12 @@ func TestTheReplicaIsCheckedOnceADay(t *testing.T) {
 		is.True(len(checks) >= 8 && len(checks) <= 10)
 	})
 }
+
+// TestRareUploadsAreWatchedAsUsual: a product of two durations is soon more than a number can hold.
+func TestRareUploadsAreWatchedAsUsual(t *testing.T) {
+	is := is.New(t)
+	for _, interval := range []time.Duration{250 * time.Millisecond, time.Second, 10 * time.Second, time.Minute, 24 * time.Hour} {
+		is.Equal(replica.Often(5*time.Second, interval), 5*time.Second)
+	}
+	is.Equal(replica.Often(5*time.Second, 50*time.Millisecond), time.Second)
+}
