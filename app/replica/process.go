@@ -211,6 +211,9 @@ func (r *Replica) take(p *process, one report) {
 	if one.Error != "" && one.Error != r.last.Error {
 		r.Log.Warn("the replica is not up to date", "error", one.Error)
 	}
+	if one.UploadedAt.IsZero() { // a new child has sent nothing itself yet
+		one.UploadedAt = r.last.UploadedAt
+	}
 	r.last = one
 	if one.Behind > 0 {
 		r.cleanAt = time.Now().Add(-one.Behind)

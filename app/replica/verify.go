@@ -92,7 +92,7 @@ func (r *Replica) keepVerified(ctx context.Context) {
 
 		wait = time.Second
 		at, err := storage.Query(ctx, r.DB, (*storage.Rx).ReplicaVerifiedAt)
-		if err != nil || !r.isInSync() || !verifyDue(at.Std()) {
+		if err != nil || !r.keepsUp() || !verifyDue(at.Std()) {
 			continue
 		}
 
@@ -121,10 +121,12 @@ func verifyDue(verified time.Time) bool {
 	return age > 25*time.Hour || age > 12*time.Hour && time.Now().Hour() == quietHour
 }
 
-func (r *Replica) isInSync() bool {
+// keepsUp reports whether a whole copy was sent, and what came since hardly waits: where something is
+// always written, something always waits.
+func (r *Replica) keepsUp() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.last.InSync
+	return r.last.InSync || r.last.Follows && 0 < r.last.Behind && r.last.Behind < LagToWarn+r.Interval
 }
 
 // verifyApart verifies the replica in a process of its own, and records that it is sound.
