@@ -112,7 +112,13 @@ func (e *env) runInSandbox(cmd *cobra.Command, args []string, o execOptions) (st
 		if status, err = runCommand(ctx, child, signals); err != nil || status != exitOK {
 			return err // the story ends, and is not looked at
 		}
-		return <-played
+		select {
+		case err := <-played:
+			return err
+		case s := <-signals: // there is no command any more to pass it on to
+			status = exitSignal + int(s.(syscall.Signal))
+			return nil
+		}
 	})
 	return status, errors.Join(err, b.close())
 }

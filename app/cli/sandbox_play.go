@@ -204,7 +204,11 @@ func (p *player) step(ctx context.Context, line storyLine) (made jsonObject, err
 	with := p.replace(line.With).(jsonObject) // an empty one for none
 
 	target, field := storyCalls[line.Do], line.pathField()
-	target = placeholder.ReplaceAllLiteralString(target, url.PathEscape(fmt.Sprint(with[field])))
+	part, isText := with[field].(string)
+	if !isText {
+		part = shortJSON(with[field]) // a number, as it was written
+	}
+	target = placeholder.ReplaceAllLiteralString(target, url.PathEscape(part))
 	delete(with, field)
 	err = p.sim.do(ctx, http.MethodPost, target, with, &made)
 	return made, err

@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -144,6 +146,7 @@ func TestAStoryThatDoesNotHoldSaysWhatCameInstead(t *testing.T) {
 	again := strings.Replace(hello, "hi", "again", 1)
 	is.True(strings.Contains(play(hello, received, `{"do":"clock","with":{"advance":"1s"}}`, received), "line 4"))
 	run(t, "sandbox", "play", write(hello, received, again, received), "--data-dir", p.dir)
+	run(t, "sandbox", "play", write(`{"do":"preferences","with":{"number":15550002222,"marketing":"stop"}}`), "--data-dir", p.dir)
 	list := `{"expect":{"event":{"payload":{"entry":[{"changes":[{"value":{"messages":[{"id":"$hello"}%s]}}]}]}}},"within":"2s"}`
 	run(t, "sandbox", "play", write("# a comment", "", hello, fmt.Sprintf(list, "")), "--data-dir", p.dir)
 	is.True(strings.Contains(play(hello, fmt.Sprintf(list, ",{}")), "has 1 items, not 2"))
@@ -191,4 +194,17 @@ func TestAStoryPlaysBesideACommand(t *testing.T) {
 	is.True(strings.Contains(out, "story: line 1: no message within 100ms"))
 	code, _ = status("sh", "-c", "sleep 1; exit 9")
 	is.Equal(code, 9)
+
+	// A signal ends the story when there is no command any more.
+	is.NoErr(os.WriteFile(path, []byte(`{"expect":{"message":{"to":"nobody"}},"within":"10m"}`), 0o600))
+	ran := filepath.Join(t.TempDir(), "pid")
+	cmd := confab(t, "sandbox", "exec", "--story", path, "--", "sh", "-c", "echo $$ > "+ran)
+	is.NoErr(cmd.Start())
+	is.True(until(func() bool {
+		pid, err := os.ReadFile(ran)
+		return err == nil && len(pid) > 1 && exec.Command("kill", "-0", strings.TrimSpace(string(pid))).Run() != nil
+	}))
+	is.NoErr(cmd.Process.Signal(syscall.SIGTERM))
+	cmd.Wait()
+	is.Equal(cmd.ProcessState.ExitCode(), 128+int(syscall.SIGTERM))
 }
