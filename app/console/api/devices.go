@@ -47,17 +47,21 @@ func (s *Server) getDevices(r *rest.Request) (rest.Reply, error) {
 // startDevices handles POST /console/api/devices/start: it makes the key of the server, if there is
 // none yet, with which a browser then subscribes.
 func (s *Server) startDevices(r *rest.Request) (rest.Reply, error) {
-	made, err := push.NewKey()
-	if err != nil {
-		return rest.Reply{}, err
-	}
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		key, err := tx.EnsureVAPIDKey(made)
+		key, err := ensureVAPIDKey(tx)
 		if err != nil {
 			return rest.Reply{}, err
 		}
 		return s.viewPush(key)
 	})
+}
+
+func ensureVAPIDKey(tx *storage.Tx) (string, error) {
+	made, err := push.NewKey()
+	if err != nil {
+		return "", err
+	}
+	return tx.EnsureVAPIDKey(made)
 }
 
 // pushProblem says why there are no notifications; "" if there are some. Browsers have them on
@@ -129,6 +133,9 @@ func (s *Server) createDevice(r *rest.Request, in device) (rest.Reply, error) {
 	}
 
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		if _, err := ensureVAPIDKey(tx); err != nil { // for a device that subscribed without asking for it
+			return rest.Reply{}, err
+		}
 		id, err := tx.EnsurePushDevice(r.Visitor.SignedIn, storage.PushSubscription{
 			Endpoint: *in.Endpoint, P256DH: *in.Keys.P256DH, Auth: *in.Keys.Auth,
 		})

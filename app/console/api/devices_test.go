@@ -71,6 +71,15 @@ func TestADeviceIsSwitchedOnAndOff(t *testing.T) {
 	is.Equal(count(), []int{1}) // they go with the session
 }
 
+// TestTheFirstDeviceMakesTheKey: without one nothing could be sent to it.
+func TestTheFirstDeviceMakesTheKey(t *testing.T) {
+	is := is.New(t)
+	f := serve(t, withPush)
+	agent := f.signedIn(f.tenant, storage.RoleAgent)
+	is.Equal(f.visit(agent, "POST", "/devices", deviceBody(t, "https://192.0.100.7/send/1")).status, 201)
+	is.True(f.visit(agent, "GET", "/devices", "").get("data.public_key") != nil)
+}
+
 func TestABadDeviceIsRefused(t *testing.T) {
 	is := is.New(t)
 	f := serve(t, withPush)
