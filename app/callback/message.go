@@ -276,7 +276,14 @@ func (s *Server) handleDuplicate(tx *storage.Tx, a storage.Account, m storage.Me
 	if err != nil {
 		return err
 	}
-	return s.publishOrFetch(tx, a, t, m, in)
+	if err := s.publishOrFetch(tx, a, t, m, in); err != nil {
+		return err
+	}
+	asked, err := jobs.NewReceivedCase(tx, a, t, m) // what it says is known only now
+	if err != nil {
+		return err
+	}
+	return asked.Apply(tx)
 }
 
 // eventTime is the time of something that the provider reports now. Its

@@ -10,6 +10,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/jobs/rules"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -153,6 +154,19 @@ func TestAMessageThatCouldNotBeShownIsUpgraded(t *testing.T) {
 	reported := l.typed("message.received")[1]
 	l.is.Equal(reported.EventID, "wamid.1")
 	l.is.True(strings.Contains(string(reported.Payload), first.ID))
+}
+
+// TestAWordThatIsShownLateOptsOut: what a message says may be known only the second time.
+func TestAWordThatIsShownLateOptsOut(t *testing.T) {
+	l := newLine(t)
+	storagetest.Update(t, l.server.DB, func(tx *storage.Tx) error {
+		words := rules.DefaultOptOut()
+		words.Enabled = new(true)
+		return tx.SetOptOut(l.account.ID, words)
+	})
+	l.hear(written("wamid.1", "unsupported", `"errors":[{"code":131060,"title":"This message is unavailable."}],"unsupported":{"type":"unknown"}`))
+	l.hear(hello("wamid.1", "STOP"))
+	l.is.Equal(l.kinds(), []string{"contact.created", "message.received", "message.received", "contact.consent_changed"})
 }
 
 func TestStatusesMessagesAndErrorsMayShareAChange(t *testing.T) {
