@@ -410,6 +410,34 @@ func TestAStatusShowsThatTwoAreOne(t *testing.T) {
 	checkWholeness(t, l)
 }
 
+// TestAStatusNamesTheNumberOfWhoWasWrittenToByID and shows who has it.
+func TestAStatusNamesTheNumberOfWhoWasWrittenToByID(t *testing.T) {
+	for name, c := range map[string]struct {
+		owner    string // who has the number, as it seems
+		contacts int
+		bsuid    string // of who has it in the end
+	}{
+		"nobody":        {"", 1, "US.1"},
+		"somebody":      {`"from":"15550001111"`, 1, "US.1"},
+		"somebody else": {`"from":"15550001111","from_user_id":"US.2"`, 2, "US.2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLine(t)
+			id := l.outbound(l.account, "wamid.1")
+			storagetest.Exec(t, l.dir, `UPDATE contacts SET phone_number = NULL, bsuid = 'US.1'`)
+			storagetest.Exec(t, l.dir, `UPDATE messages SET phone_number = NULL`)
+			if c.owner != "" {
+				l.from(c.owner, "", "wamid.2")
+			}
+			l.report(ourNumber, status("wamid.1", "sent", `,"recipient_user_id":"US.1"`))
+			l.is.Equal(l.count("contacts"), c.contacts)
+			l.is.Equal(*l.thread("+15550001111").BSUID, c.bsuid)
+			l.is.Equal(*l.message(id).ContactBSUID, "US.1")
+			checkWholeness(t, l)
+		})
+	}
+}
+
 func TestAnOldCallbackDoesNotBringAnOldIdentityBack(t *testing.T) {
 	l := newLine(t)
 	l.hear(hello("wamid.1", "hi"))

@@ -199,6 +199,8 @@ func (p Person) IsUpToDate(found Match) bool {
 //
 //   - The number, if the provider writes that otherwise than the message did: it
 //     becomes the contact's number, and the one that was written to an alias.
+//   - The number, if we wrote by BSUID to somebody without one, unless it is that of
+//     somebody with another BSUID.
 //   - The BSUID, if we wrote by number or parent BSUID. A contact that has a BSUID
 //     keeps it, because a status may be about an old message.
 //
@@ -222,7 +224,15 @@ func RecordRecipient(tx *storage.Tx, a storage.Account, m *storage.Message, to P
 	if !to.hasNews(*m) {
 		return nil
 	}
-	if !to.isOtherForm(*m) {
+	if to.tellsNumber(*m) {
+		owner, err := tx.ThreadByPhone(a.ID, to.Phone)
+		if storage.IgnoreNotFound(err) != nil {
+			return err
+		}
+		if err == nil && owner.BSUID != nil && *owner.BSUID != to.BSUID {
+			return nil
+		}
+	} else if !to.isOtherForm(*m) {
 		to.Phone = ""
 	}
 	if t.BSUID != nil {
@@ -242,7 +252,13 @@ func RecordRecipient(tx *storage.Tx, a storage.Account, m *storage.Message, to P
 
 // hasNews reports whether RecordRecipient has anything to store.
 func (p Person) hasNews(m storage.Message) bool {
-	return p.isOtherForm(m) || p.BSUID != "" && m.ContactBSUID == nil
+	return p.isOtherForm(m) || p.tellsNumber(m) || p.BSUID != "" && m.ContactBSUID == nil
+}
+
+// tellsNumber reports whether the person has a number that was not known when they were
+// written to by an id, which still is the contact's.
+func (p Person) tellsNumber(m storage.Message) bool {
+	return p.Phone != "" && m.PhoneNumber == nil && m.ContactPhone == nil && equals(m.ContactBSUID, p.BSUID)
 }
 
 // isOtherForm reports whether the person's number is another form of the one that a
