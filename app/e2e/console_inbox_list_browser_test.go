@@ -136,6 +136,12 @@ func (c *colleague) searches(number string) {
 	c.showsRows("Dan", "Ana Ruiz")
 	c.WaitFor(`new URLSearchParams(location.search).get("search") === "blue"`)
 	c.shoot("inbox-search")
+
+	// They keep their names while the list reads others.
+	c.pick("Sort", "Waiting longest")
+	c.WaitFor(`performance.getEntriesByType("resource").some(one => one.name.includes("sort=waiting"))`)
+	c.pick("Sort", "Newest")
+	c.showsRows("Dan", "Ana Ruiz")
 	c.Click("link", "Dan")
 	c.Find("region", "Conversation with Dan")
 	c.WaitFor(fmt.Sprintf(`document.querySelector("article[aria-current=true]").id === %q`, found.Data[0]["id"]))

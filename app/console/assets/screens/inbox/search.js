@@ -148,7 +148,12 @@ function hitRow(hit, { words, store, current, hasMore }) {
       below: [el("b", null, () => (hasMore() ? text.copiesOrMore : text.copies)(hit().copies ?? 1)), line],
     });
   }
-  return row(key, () => nameOf(store.get(m.conversation_id)?.contact) || m.from || "", {
+  let contact = /** @type {any} */ (null); // the list forgets what it does not show
+  const name = () => {
+    contact = store.get(m.conversation_id)?.contact ?? contact;
+    return nameOf(contact) || (m.direction === "inbound" ? m.from : m.to) || "";
+  };
+  return row(key, name, {
     href: toMessage,
     isCurrent: () => current() === m.conversation_id && query().get("message") === m.id,
     age: m.created_at,
