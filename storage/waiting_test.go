@@ -538,10 +538,12 @@ func TestWaitingTabsAndReportsAgreeWithAnyHistory(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			h := newHistory(t, seed)
-			for range 600 {
+			for i := range 600 {
 				h.next()
 				h.check()
-				h.checkSpells()
+				if i%5 == 4 { // what is wrong with a spell stays
+					h.checkSpells()
+				}
 			}
 		})
 	}
