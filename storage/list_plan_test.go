@@ -29,7 +29,7 @@ func listMethods() (lists []reflect.Method) {
 }
 
 // arguments are what a list can be called with, by the filters that they set:
-// every one, and every set of several.
+// every one, and every set of up to four.
 func arguments(t *testing.T, m reflect.Method) map[string][]reflect.Value {
 	all := map[string][]reflect.Value{"": nil}
 	for n := 1; n < m.Type.NumIn(); n++ {
@@ -53,6 +53,9 @@ func choices(t *testing.T, method string, in reflect.Type) map[string]reflect.Va
 		all := map[string]reflect.Value{" by": reflect.Zero(in)}
 		for i := range in.NumField() {
 			for name, value := range maps.Clone(all) {
+				if strings.Count(name, " ") > 4 { // four together: a fifth is one more clause on each row
+					continue
+				}
 				set := reflect.New(in).Elem()
 				set.Set(value)
 				fill(t, method, set.Field(i))
@@ -105,8 +108,8 @@ func plansOf(t *testing.T, db *storage.DB, m reflect.Method, args []reflect.Valu
 	return plans
 }
 
-// Every list, with every set of filters, begins at its index: it neither reads
-// what lies before the page nor sorts.
+// Every list, with every set of up to four filters, begins at its index: it neither
+// reads what lies before the page nor sorts.
 func TestEveryListSeeksByItsIndex(t *testing.T) {
 	db := open(t, newFile(t))
 	lists := listMethods()
