@@ -59,63 +59,60 @@ func TestFrozenDumpsAreKeptForEveryVersion(t *testing.T) {
 	check(t, os.WriteFile(path, []byte(head+"---- schema ----\n"+storagetest.Schema(t)+"---- rows ----\n"+rows), 0o644))
 }
 
-// A failure here means that schema.sql changed: write a migration, raise
-// SchemaVersion and freeze the new version; see migrations/README.md.
-func TestFrozenFileUpgradedDescribesLikeAFreshOne(t *testing.T) {
+// Each is upgraded once, for all that is held against it.
+func TestFrozenFilesAreUpgraded(t *testing.T) {
 	fresh := describe(t, newFile(t).Path)
 	frozen(t, func(t *testing.T, o storage.Options) {
-		upgrade(t, o)
-		for _, line := range difference(fresh, describe(t, o.Path)) {
-			t.Error(line)
-		}
-		is := is.New(t)
-		for pragma, want := range map[string]string{
-			"user_version":   fmt.Sprint(storage.SchemaVersion),
-			"application_id": fmt.Sprint(storage.ApplicationID),
-			"auto_vacuum":    "2",
-			"journal_mode":   "wal",
-		} {
-			is.Equal(column(t, o.Path, "PRAGMA "+pragma), []string{want})
-		}
-	})
-}
-
-func TestFrozenRowsOutliveTheUpgrade(t *testing.T) {
-	frozen(t, func(t *testing.T, o storage.Options) {
-		is := is.New(t)
 		before := contents(t, o.Path)
-		for table, rows := range before {
-			if len(rows) == 0 {
-				t.Errorf("the dump has no row in %s", table)
-			}
-		}
-		upgrade(t, o)
-		after := contents(t, o.Path)
-		for table, rows := range before {
-			if table != "message_statuses" { // which became bits of their messages
-				is.True(len(after[table]) >= len(rows)) // a migration that deletes rows says so here
-			}
-		}
-		is.Equal(column(t, o.Path, `SELECT reported FROM messages ORDER BY id`), []string{"0", "8"})
-		is.Equal(column(t, o.Path, "PRAGMA integrity_check"), []string{"ok"})
-		is.Equal(column(t, o.Path, `SELECT "table" FROM pragma_foreign_key_check`), nil)
-	})
-}
-
-func TestFrozenRowsReadBack(t *testing.T) {
-	frozen(t, func(t *testing.T, o storage.Options) {
 		db, err := storage.Open(o)
 		check(t, err)
-		defer db.Close()
-		check(t, db.View(context.Background(), func(rx *storage.Rx) error {
-			readTenants(t, rx)
-			readLabels(t, rx)
-			readCustomers(t, rx)
-			readQueue(t, rx)
-			readAnswersAndCalls(t, rx)
-			readMedia(t, rx)
-			return nil
-		}))
+		t.Run("rows read back", func(t *testing.T) {
+			check(t, db.View(context.Background(), func(rx *storage.Rx) error {
+				readTenants(t, rx)
+				readLabels(t, rx)
+				readCustomers(t, rx)
+				readQueue(t, rx)
+				readAnswersAndCalls(t, rx)
+				readMedia(t, rx)
+				return nil
+			}))
+		})
+		check(t, db.Close())
+
+		// A failure here means that schema.sql changed: write a migration, raise
+		// SchemaVersion and freeze the new version; see migrations/README.md.
+		t.Run("it describes like a fresh one", func(t *testing.T) {
+			for _, line := range difference(fresh, describe(t, o.Path)) {
+				t.Error(line)
+			}
+			is := is.New(t)
+			for pragma, want := range map[string]string{
+				"user_version":   fmt.Sprint(storage.SchemaVersion),
+				"application_id": fmt.Sprint(storage.ApplicationID),
+				"auto_vacuum":    "2",
+				"journal_mode":   "wal",
+			} {
+				is.Equal(column(t, o.Path, "PRAGMA "+pragma), []string{want})
+			}
+		})
+
+		t.Run("rows outlive it", func(t *testing.T) {
+			is := is.New(t)
+			for table, rows := range before {
+				if len(rows) == 0 {
+					t.Errorf("the dump has no row in %s", table)
+				}
+			}
+			after := contents(t, o.Path)
+			for table, rows := range before {
+				if table != "message_statuses" { // which became bits of their messages
+					is.True(len(after[table]) >= len(rows)) // a migration that deletes rows says so here
+				}
+			}
+			is.Equal(column(t, o.Path, `SELECT reported FROM messages ORDER BY id`), []string{"0", "8"})
+			is.Equal(column(t, o.Path, "PRAGMA integrity_check"), []string{"ok"})
+			is.Equal(column(t, o.Path, `SELECT "table" FROM pragma_foreign_key_check`), nil)
+		})
 	})
 }
 
