@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -412,7 +411,7 @@ func TestAnIndexFollowsByItself(t *testing.T) {
 	go func() { ended <- s.index.Run(ctx) }()
 	m := s.say(h, "hello")
 	for docs := 0; docs == 0 || !s.index.IsComplete(); { // it looks for itself twice a second
-		runtime.Gosched()
+		time.Sleep(10 * time.Millisecond)
 		if s.index.IsComplete() {
 			var err error
 			docs, _, err = s.rows()
