@@ -435,7 +435,7 @@ func TestStreamsAreLimitedByClass(t *testing.T) {
 	is.Equal(w.hub.Stats()[0].Open, 3)
 	first.body.Close()
 	for w.hub.Stats()[0].Open == 3 {
-		runtime.Gosched()
+		time.Sleep(time.Millisecond)
 	}
 	w.connect("org=3", "")
 }
