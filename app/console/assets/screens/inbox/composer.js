@@ -254,15 +254,11 @@ const scheduled = (time, cancel) => el("div.answered", null,
 /** typingReporter shows colleagues that somebody types, and when that is over. @param {string} id */
 function typingReporter(id) {
   let timer = 0;
-  const stop = () => {
-    timer = 0;
-    reportPresence(id, false);
-  };
   onDispose(() => clearTimeout(timer));
   return () => {
     if (!me.peek().id) return;
-    if (!timer) reportPresence(id, true);
+    reportPresence(id, true); // again after something was sent
     clearTimeout(timer);
-    timer = setTimeout(stop, typingLasts);
+    timer = setTimeout(() => reportPresence(id, false), typingLasts);
   };
 }
