@@ -196,6 +196,32 @@ func TestEveryHourAccountsAreCheckedEachForItself(t *testing.T) {
 	})
 }
 
+// TestANumberThatIsDisconnectedBeforeItsTurnStaysSo: a check that nobody asked for connects none.
+func TestANumberThatIsDisconnectedBeforeItsTurnStaysSo(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.periodic = []string{"account.check_all"}
+		var last storage.Account
+		for n := range 6 { // more than are checked at once
+			last = storagetest.Connect(t, w.db, w.tenant, fmt.Sprint(100200301+n))
+		}
+		w.provider.answer = func(_ int, c call) (*http.Response, error) {
+			switch {
+			case strings.HasSuffix(c.path, "/message_templates"):
+				return templates(), nil
+			case strings.HasSuffix(c.path, "/100200300"):
+				storagetest.Update(t, w.db, func(tx *storage.Tx) error {
+					return tx.MarkAccountStatus(last.ID, storage.AccountDisconnected, "Asked for.")
+				})
+			}
+			time.Sleep(time.Second)
+			return shown("CONNECTED", "AVAILABLE"), nil
+		}
+		w.start()
+		time.Sleep(time.Hour + time.Minute)
+		w.is.Equal(w.detail(last).Status, storage.AccountDisconnected)
+	})
+}
+
 func TestACheckIsRepeatedUntilTheProviderAnswers(t *testing.T) {
 	bubble(t, func(w *world) {
 		storagetest.Update(t, w.db, func(tx *storage.Tx) error {

@@ -52,6 +52,12 @@ func (w *Workers) sweepAccounts(ctx context.Context, _ storage.Job) (queue.Commi
 }
 
 func (w *Workers) checkAccount(ctx context.Context, job storage.Job, args accountCheckArgs) (queue.Commit, error) {
+	if args.Swept { // it may have been disconnected since
+		a, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.AccountDetail, error) { return rx.AccountDetail(args.Account) })
+		if err != nil || a.Status == storage.AccountDisconnected {
+			return nil, err
+		}
+	}
 	checked, err := w.Accounts.CheckNumber(ctx, args.Account)
 	switch {
 	case errors.Is(err, storage.ErrNotFound): // removed meanwhile

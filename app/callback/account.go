@@ -81,11 +81,11 @@ func accountChangeFor(field string, u provider.AccountUpdate) accountChange {
 		case "REJECTED":
 			return markRestricted
 		case "APPROVED":
-			return enqueueCheck
+			return enqueueCheckInUse
 		}
 
 	case "phone_number_quality_update":
-		return enqueueCheck // the number's status may have changed too
+		return enqueueCheckInUse // the number's status may have changed too
 
 	case "phone_number_name_update":
 		if u.Decision == "APPROVED" && u.RequestedName != "" {
@@ -152,4 +152,12 @@ func enqueueCheck(tx *storage.Tx, a storage.Account) error {
 		return nil
 	}
 	return jobs.EnqueueAccountCheck(tx, a.ID)
+}
+
+// enqueueCheckInUse is enqueueCheck for news that connect nothing: who disconnected a number wants it so.
+func enqueueCheckInUse(tx *storage.Tx, a storage.Account) error {
+	if a.Status == storage.AccountDisconnected {
+		return nil
+	}
+	return enqueueCheck(tx, a)
 }

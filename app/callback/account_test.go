@@ -2,6 +2,7 @@ package callback
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"confab/storage"
@@ -116,6 +117,21 @@ func TestNewsOfAnAccountMovesExactlyWhatItShould(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNewsThatConnectNothingLeaveADisconnectedNumberAlone: whoever disconnected it wants it so.
+func TestNewsThatConnectNothingLeaveADisconnectedNumberAlone(t *testing.T) {
+	l := newLine(t)
+	storagetest.Update(t, l.server.DB, func(tx *storage.Tx) error {
+		return tx.MarkAccountStatus(l.account.ID, storage.AccountDisconnected, "Asked for.")
+	})
+	before := l.accountState(l.account)
+	l.news("phone_number_quality_update", `{"display_phone_number":"1555100200300","event":"FLAGGED"}`)
+	l.news("account_review_update", `{"decision":"APPROVED"}`)
+	l.is.Equal(l.accountState(l.account), before)
+	l.is.True(strings.HasSuffix(before, "checks=0"))
+	l.news("account_update", `{"event":"PARTNER_ADDED"}`)
+	l.is.True(strings.HasSuffix(l.accountState(l.account), "checks=1"))
 }
 
 func TestARestrictionIsLiftedWhenTheAccountIsReinstated(t *testing.T) {
