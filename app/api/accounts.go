@@ -162,6 +162,7 @@ func (s *Server) registerNumber(r *rest.Request, in registration) (rest.Reply, e
 	defer done.Release()
 
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		err := done.Store(tx)
 		a := done.Account
 		return rest.OK(registrationView{
 			Object:         "phone_number_registration",
@@ -169,7 +170,7 @@ func (s *Server) registerNumber(r *rest.Request, in registration) (rest.Reply, e
 			Registered:     a.Status == storage.AccountConnected,
 			Status:         a.Status,
 			ProviderStatus: a.ProviderStatus,
-		}), done.Store(tx)
+		}), err
 	})
 }
 

@@ -37,6 +37,22 @@ func TestANumberIsRepairedByThePINThatIsKept(t *testing.T) {
 	is.Equal(u.call("POST", register, "").code(), "400 missing_required_field pin") // it cannot be read
 }
 
+// What the provider reports by a callback while it registers a number is newer than its answer.
+func TestARegistrationKeepsWhatACallbackSaid(t *testing.T) {
+	is := is.New(t)
+	u := serveUpstream(t, simulator.Number{PIN: "123456"})
+	u.mark(storage.AccountDegraded)
+	u.meanwhile = func() {
+		storagetest.Update(t, u.db, func(tx *storage.Tx) error { return tx.SetRestricted(u.account.ID, true) })
+	}
+	is.Equal(u.call("POST", register, `{"pin":"123456"}`).get("data.status"), "connected")
+	is.True(u.detail().Restricted)
+
+	u.mark(storage.AccountDegraded)
+	u.meanwhile = func() { u.mark(storage.AccountDisconnected) }
+	is.Equal(u.call("POST", register, `{"pin":"123456"}`).get("data.status"), "disconnected")
+}
+
 // A PIN is asked for only where one is needed.
 func TestARegistrationThatNeedsNoPINAsksForNone(t *testing.T) {
 	is := is.New(t)

@@ -63,11 +63,12 @@ func (p *played) accounts(t testing.TB, db *storage.DB) *provisioning.Accounts {
 // upstreamed is an API whose provider is a simulator, with one connected number.
 type upstreamed struct {
 	*fixture
-	sim     *simulator.Server
-	at      string // the simulator's URL
-	account storage.Account
-	number  simulator.Number
-	asked   *calls
+	sim       *simulator.Server
+	at        string // the simulator's URL
+	account   storage.Account
+	number    simulator.Number
+	asked     *calls
+	meanwhile func() // while the provider is asked; nil for nothing
 }
 
 // calls are what the provider was asked, as "GET /path".
@@ -117,6 +118,9 @@ func serveUpstream(t testing.TB, n simulator.Number, change ...func(*testOptions
 	u := &upstreamed{sim: sim, asked: &calls{}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		u.asked.note(r)
+		if u.meanwhile != nil {
+			u.meanwhile()
+		}
 		sim.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)

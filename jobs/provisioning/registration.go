@@ -115,6 +115,18 @@ func (r *Registration) Store(tx *storage.Tx) error {
 		return nil
 	}
 
+	// What a callback said while the provider was asked is newer.
+	now, err := tx.AccountDetail(r.Account.ID)
+	if err != nil {
+		return err
+	}
+	if now.UpdatedAt != r.Account.UpdatedAt {
+		r.Account.Restricted, r.Account.Name = now.Restricted, now.Name
+		if now.Status == storage.AccountDisconnected {
+			r.Account.Status, r.Account.StatusReason = now.Status, now.StatusReason
+		}
+	}
+
 	if r.pin != "" {
 		if err := tx.SetPIN(r.Account.Account, r.pin); err != nil {
 			return err
