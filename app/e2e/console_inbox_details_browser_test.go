@@ -125,6 +125,15 @@ func (c *desk) isLedBackFromNowhere() {
 	c.Click("link", "Back")
 	c.showsRows("Ana Ruiz")
 	c.Find("list", "Conversations")
+
+	// Keys lead to what another pane covers.
+	c.Do(chromedp.EmulateViewport(768, 740))
+	c.openConversation("Ana Ruiz")
+	c.Click("button", "Details")
+	c.Press("r")
+	c.WaitFor(`document.activeElement.ariaLabel === "Message"`)
+	c.Press(kb.Escape, "/")
+	c.WaitFor(`document.activeElement.id === "search-messages"`)
 }
 
 // Long lists and threads stay where somebody reads them, one after the other in one window.

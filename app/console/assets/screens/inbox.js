@@ -97,6 +97,7 @@ export default function inbox() {
   /** writeReply goes to where a reply is written, also from a note: what is meant as the one must not become the other. */
   const writeReply = () => {
     isNote.set(false);
+    details.set(false); // they may cover it
     flush();
     const field = document.querySelector(".composer textarea") ?? document.querySelector(".composer .button");
     if (field instanceof HTMLElement) field.focus();
@@ -319,7 +320,7 @@ function bindKeys({ current, conversation, writeReply, resolve, reopen, markUnre
     ["l", text.keys.label, withOpen(() => chooseLabels(beside("#add-label")))],
     ["u", text.keys.unread, withOpen(markUnread)],
     ["/", text.keys.search, () => {
-      if (current() && innerWidth < 700) navigate(keep("inbox"));
+      if (current() && !document.querySelector("#search-messages")?.checkVisibility()) navigate(keep("inbox"));
       queueMicrotask(() => focus("#search-messages"));
     }],
   ]);
