@@ -26,7 +26,7 @@ const ana, bo = "15550001111", "15550002222"
 func ruling(t *testing.T, test func(w *world)) {
 	t.Helper()
 	bubble(t, func(w *world) {
-		w.periodic = []string{"rules.idle", "housekeeping"}
+		w.periodic = []string{"rules.idle"}
 		w.provider.answer = func(n int, c call) (*http.Response, error) {
 			if c.body == "" {
 				return answered(200, `{"success":true}`), nil
