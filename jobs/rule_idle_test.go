@@ -138,7 +138,7 @@ func TestAHoldEndsByItself(t *testing.T) {
 		}
 		echo("wamid.e1")
 		w.is.Equal(w.held(), "user") // whoever has the phone
-		time.Sleep(48 * time.Hour)
+		time.Sleep(25 * time.Hour)
 		w.is.Equal(w.held(), "user") // it never ends, unless the organization says so
 
 		w.setOrganization(func(o *storage.Organization) { o.HandoverReturnMinutes = 60 })
@@ -159,7 +159,7 @@ func TestAHoldEndsByItself(t *testing.T) {
 		time.Sleep(6 * time.Minute)  // and it is told
 
 		w.handOver(messaging.Agent("bot"))
-		time.Sleep(48 * time.Hour)
+		time.Sleep(3 * time.Hour)
 		w.is.Equal(w.held(), "agent bot") // only people are forgotten
 		storagetest.Update(t, w.db, func(tx *storage.Tx) error { _, err := tx.RevokeKey(key.OrganizationID, key.ID); return err })
 		w.is.Equal(w.held(), "none")
@@ -286,7 +286,7 @@ func TestTwoAwayMessagesComeToAnEnd(t *testing.T) {
 				}
 
 				w.queue("+"+bo, "text", `{"body":"Are you open?"}`)
-				time.Sleep(23 * time.Hour / 2)
+				time.Sleep(2 * time.Hour)
 				w.is.Equal(len(other.fired()), most)
 				w.is.Equal(len(w.fired()), most)
 				w.is.Equal(len(w.replies()), 1+most)
