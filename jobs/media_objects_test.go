@@ -105,14 +105,14 @@ func TestAFileGoesOutOnceItsStorageIsBack(t *testing.T) {
 func TestAnObjectStaysAsLongAsADatabaseCanNameItAgain(t *testing.T) {
 	bubble(t, func(w *world) {
 		store := w.withObjects()
-		w.options.ObjectsKept = 8 * 24 * time.Hour
+		w.options.ObjectsKept = 2 * 24 * time.Hour
 		m, kept := w.file("image/png", "deleted"), w.file("image/png", "kept")
 		w.start()
 		w.remove(m)
 		time.Sleep(3 * time.Hour)
 		w.is.Equal(storagetest.Select[int](t, w.dir, `SELECT count(*) FROM media`), []int{1})
 		w.is.Equal(len(w.objectsIn(store)), 2)
-		time.Sleep(8*24*time.Hour - 3*time.Hour)
+		time.Sleep(2*24*time.Hour - 3*time.Hour)
 		w.is.Equal(len(w.objectsIn(store)), 2)
 
 		store.away.Store(true)
@@ -128,13 +128,13 @@ func TestAnObjectStaysAsLongAsADatabaseCanNameItAgain(t *testing.T) {
 func TestAnObjectThatIsNamedAgainStays(t *testing.T) {
 	bubble(t, func(w *world) {
 		store := w.withObjects()
-		w.options.ObjectsKept = 8 * 24 * time.Hour
+		w.options.ObjectsKept = 2 * 24 * time.Hour
 		m := w.file("image/png", "same")
 		w.start()
 		w.remove(m)
 		time.Sleep(24 * time.Hour)
 		w.file("image/png", "same")
-		time.Sleep(20 * 24 * time.Hour)
+		time.Sleep(3 * 24 * time.Hour)
 		w.is.Equal(len(w.objectsIn(store)), 1)
 		w.is.Equal(storagetest.Select[int](t, w.dir, `SELECT count(*) FROM unused_objects`), []int{0})
 	})
