@@ -238,9 +238,23 @@ func aBroadcastIsScheduled(c *colleague) {
 }
 
 func aBroadcastIsPausedResumedAndCancelled(c *colleague) {
+	storagetest.Exec(c.t, c.stage.app.Config.DataDir, `
+		WITH RECURSIVE n (i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+		INSERT INTO broadcast_recipients (broadcast, number, phone_number)
+		SELECT b.number, i, '+1555' || (1000000 + i) FROM n, broadcasts b WHERE b.name = 'Later'`)
 	c.Click("button", "Pause")
 	c.shows("Paused manually.")
 	c.shoot("broadcast-paused")
+
+	// The first recipients make room for others, and what is read again of those changes each.
+	rows := func(test string) {
+		c.WaitFor(`(all => ` + test + `)([...document.querySelectorAll("[aria-label=Recipients] tbody tr")].map(tr => tr.textContent))`)
+	}
+	for _, last := range []string{"050", "100", "150", "200"} {
+		rows(`all.at(-1).includes("+15551000` + last + `")`)
+		c.Click("button", "Show more")
+	}
+	rows(`all.length === 200 && all.at(-1).includes("+15551000250")`)
 	c.Click("button", "Resume")
 	c.Find("button", "Pause")
 	c.Click("button", "Cancel")
@@ -248,6 +262,7 @@ func aBroadcastIsPausedResumedAndCancelled(c *colleague) {
 	c.shows("2 people still waiting won’t get it.")
 	c.Click("button", "Cancel broadcast")
 	c.shows("cancelled")
+	rows(`all.every(one => one.includes("skipped")) && new Set(all).size === 200`)
 	c.goTo("broadcasts", "Broadcasts")
 	c.row("Later", "cancelled", "0 of 2")
 	c.shoot("broadcasts")

@@ -237,7 +237,9 @@ const reason = ({ skipped_reason: skipped, error }) => upper(reasonOf(skipped ??
  */
 function recipients(path, counts) {
   const filters = () => ({ status: query().get("recipients") });
-  const all = paged(path + "/recipients", { filters, kinds: ["broadcast"] });
+  // They have no ids. Those whose contact was deleted look alike.
+  const key = (/** @type {any} */ one) => one.to ?? one.contact_id ?? one.message_id ?? "";
+  const all = paged(path + "/recipients", { filters, kinds: ["broadcast"], key });
   follow(counts, all.reload);
   const save = () => el("a", { href: addressOf(path + "/recipients.csv"), download: "recipients.csv" }).click();
   return section(text.recipients, { actions: button(text.export, { icon: "download", run: save }) },
