@@ -134,7 +134,11 @@ func InsertNote(tx *storage.Tx, s event.Subject, n *storage.Note) error {
 func HandOver(tx *storage.Tx, s event.Subject, by event.By, c storage.Conversation, to storage.Holder, note *string) error {
 	from := c.Holder()
 	if from.Is(to) {
-		return nil
+		// A person who was silent for too long, though nobody has noticed yet, holds it anew.
+		if now, err := tx.HolderOf(c.ID); err != nil || now.Is(to) || to.Type != storage.HolderUser {
+			return err
+		}
+		return tx.TouchHolder(c.ID)
 	}
 	if err := tx.SetHolder(c.ID, &to); err != nil {
 		return err

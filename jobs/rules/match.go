@@ -61,12 +61,15 @@ func Unmet(rx *storage.Rx, r storage.Rule, f Facts) (string, error) {
 	}
 
 	c, v := r.If, f.Conversation
-	switch {
-	case c.Assigned != nil && *c.Assigned != (v.AssigneeID != nil):
+	if c.Assigned != nil && *c.Assigned != (v.AssigneeID != nil) {
 		return "assigned", nil
-	case c.Holder != nil && *c.Holder != v.HolderType:
-		return "holder", nil
-	case c.LabelID == nil:
+	}
+	if c.Holder != nil {
+		if h, err := rx.HolderOf(v.ID); err != nil || h.Type != *c.Holder { // who was silent for too long holds nothing
+			return "holder", err
+		}
+	}
+	if c.LabelID == nil {
 		return "", nil
 	}
 
