@@ -173,10 +173,17 @@ func (c *conversationReport) view(head reportView) conversationsView {
 		v.Groups = append(v.Groups, spellGroupView{storage.OrNil(name), sum.view()})
 	}
 	v.Totals = c.total.view()
-	slices.SortFunc(v.Groups, func(a, b spellGroupView) int {
-		return strings.Compare(storage.OrEmpty(a.Group), storage.OrEmpty(b.Group))
-	})
+	slices.SortFunc(v.Groups, func(a, b spellGroupView) int { return strings.Compare(a.order(), b.order()) })
 	return v
+}
+
+// order is what groups are sorted by: by its name, the second of an hour that comes twice may be the first.
+func (v spellGroupView) order() string {
+	name := storage.OrEmpty(v.Group)
+	if at, err := time.Parse(time.RFC3339, name); err == nil {
+		return at.UTC().Format(time.RFC3339)
+	}
+	return name
 }
 
 // readConversationDays reads the days that a report on conversations is about.

@@ -81,6 +81,13 @@ func TestConversationsAreCountedByGroups(t *testing.T) {
 	got = f.call("GET", "/reports/conversations?from=2026-11-02&to=2026-11-02&group_by=hour&timezone=Asia/Kathmandu", "").body
 	is.True(strings.Contains(got, `"groups":[{"group":"2026-11-02T04:00:00+05:45",`)) // 22:59 and 23:30 in UTC
 	is.True(strings.Contains(got, `{"group":"2026-11-02T05:00:00+05:45",`))
+
+	// The hour that comes twice is in the order of time.
+	f.spell(account, "2026-10-25T00:30:00Z", 1, 1, nil, "", 1, 1)
+	f.spell(account, "2026-10-25T01:30:00Z", 1, 1, nil, "", 1, 1)
+	got = f.call("GET", "/reports/conversations?from=2026-10-25&to=2026-10-25&group_by=hour&timezone=Europe/Madrid", "").body
+	summer, winter := strings.Index(got, "2026-10-25T02:00:00+02:00"), strings.Index(got, "2026-10-25T02:00:00+01:00")
+	is.True(0 < summer && summer < winter)
 }
 
 // Where clocks are changed at midnight, days begin when they begin.
