@@ -367,6 +367,7 @@ func theAccountMenuChangesTheTheme(c *colleague) {
 	c.Click("button", "Account")
 	c.is.Equal(c.All("menuitem"), []string{"Profile", "Sessions", "Keyboard shortcuts", "API reference", "Sign out"})
 	c.is.Equal(c.All("menuitemradio"), []string{"System", "Light", "Dark"})
+	c.is.Equal(c.Describe("menuitem", "Keyboard shortcuts").Description, "?")
 	c.shoot("account")
 	c.Click("menuitemradio", "Dark")
 	ground := `getComputedStyle(document.querySelector("main")).backgroundColor`

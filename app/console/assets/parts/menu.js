@@ -72,7 +72,9 @@ export function menu(opener, name, items, beside = opener) {
  * @param {HTMLElement} node
  */
 function entry(item, node) {
+  const hint = item.keys ? "menu-keys-" + item.keys : null;
   const props = {
+    "aria-describedby": hint,
     role: item.checked === undefined ? "menuitem" : item.toggles ? "menuitemcheckbox" : "menuitemradio",
     "aria-checked": item.checked === undefined ? null : String(item.checked),
     tabindex: "-1",
@@ -84,7 +86,7 @@ function entry(item, node) {
   const content = [
     icon(item.checked ? "check" : item.checked === false ? "none" : item.icon ?? "none"),
     el("span", null, item.name),
-    item.keys && el("kbd", { "aria-hidden": "true" }, item.keys),
+    item.keys && el("kbd", { id: hint, "aria-hidden": "true" }, item.keys),
   ];
   return item.href ? el("a.menu-item", { ...props, href: item.href }, content) : el(
     "button.menu-item" + (item.danger ? ".danger" : ""),
