@@ -67,16 +67,19 @@ export function selectionBar({ selected, number, merge, read, people, labels }) 
   const path = (/** @type {string} */ id) => `v1/${number()}/conversations/${id}`;
   const busy = signal(false);
 
-  /** each does something with all that are selected, and says what it was and what failed. @param {"assign" | "label" | "snooze" | "resolve"} what @param {(id: string) => Promise<any>} run */
-  const each = async (what, run) => {
-    if (busy.peek()) return;
-    const all = selected.rows();
+  /**
+   * changeAll does something with each, and says what it was and what failed.
+   * @param {"assign" | "label" | "snooze" | "resolve"} what
+   * @param {any[]} all
+   * @param {(one: any) => Promise<any>} run
+   */
+  const changeAll = async (what, all, run) => {
     const waiting = [...all];
     /** @type {{ one: any, error: any }[]} */
     const failures = [];
     const work = async () => {
       for (let one = waiting.shift(); one; one = waiting.shift()) {
-        await run(one.id).then((fresh) => fresh && merge(fresh), (error) => failures.push({ one, error }));
+        await run(one).then((fresh) => fresh && merge(fresh), (error) => failures.push({ one, error }));
       }
     };
     busy.set(true);
@@ -90,6 +93,17 @@ export function selectionBar({ selected, number, merge, read, people, labels }) 
     if (failures.length > 0) toastFailure(text.failed[what](failures.length, all.length) + failureText(failures));
   };
 
+  let before = Promise.resolve();
+  /**
+   * each does something with all that are selected now, once what was begun before is done.
+   * @param {Parameters<typeof changeAll>[0]} what
+   * @param {Parameters<typeof changeAll>[2]} run
+   */
+  const each = (what, run) => {
+    const all = selected.rows();
+    return (before = before.then(() => changeAll(what, all, run)));
+  };
+
   const assign = button(text.assign, {
     icon: "person",
     "aria-haspopup": "dialog",
@@ -97,7 +111,7 @@ export function selectionBar({ selected, number, merge, read, people, labels }) 
     run: () => openAssign(assign, {
       people,
       assigned: () => null,
-      choose: (person) => void each("assign", (id) => patch(path(id), { assigned_to: person })),
+      choose: (person) => void each("assign", ({ id }) => patch(path(id), { assigned_to: person })),
     }),
   });
   const has = (/** @type {string} */ label) => {
@@ -111,22 +125,22 @@ export function selectionBar({ selected, number, merge, read, people, labels }) 
     run: () => openLabels(label, {
       labels,
       has,
-      toggle: (chosen, on) => void each("label", async (id) => {
+      toggle: (chosen, on) => void each("label", async ({ id }) => {
         await (on ? post(path(id) + "/labels", { label_id: chosen }) : remove(`${path(id)}/labels/${chosen}`));
         return read(id);
       }),
     }),
   });
   // What somebody has not seen is neither put off nor ended.
-  const seen = (/** @type {string} */ id) => selected.rows().find((one) => one.id === id)?.last_message?.id ?? null;
+  const seen = (/** @type {any} */ one) => one.last_message?.id ?? null;
   const snooze = button(text.snooze, {
     icon: "clock",
     "aria-haspopup": "dialog",
     "aria-expanded": "false",
-    run: () => openSnooze(snooze, (until) => void each("snooze", (id) => patch(path(id), { snoozed_until: until, seen: seen(id) }))),
+    run: () => openSnooze(snooze, (until) => void each("snooze", (one) => patch(path(one.id), { snoozed_until: until, seen: seen(one) }))),
   });
   const resolve = async () => {
-    const run = () => each("resolve", (id) => patch(path(id), { status: "resolved", seen: seen(id) }));
+    const run = () => each("resolve", (one) => patch(path(one.id), { status: "resolved", seen: seen(one) }));
     const unsent = (await Promise.all(selected.rows().map((one) => unsentIn(one.id)))).filter(Boolean).length;
     if (unsent === 0) return run();
     return confirmAction({ title: text.unsent, body: text.unsentBody(unsent), action: text.resolveAnyway, send: run });
