@@ -243,6 +243,18 @@ func TestAStoredTemplateThatCannotBeReadIsOurFault(t *testing.T) {
 	}
 }
 
+func TestATextThatTheProviderForbidsInTemplatesIsRefused(t *testing.T) {
+	stored := storage.Template{Components: storage.JSON(`[{"type":"BODY","text":"Hi {{1}}"}]`), ParameterFormat: "POSITIONAL"}
+	for text, want := range map[string]string{
+		`a\nb`: "invalid_field_value template.components[0].parameters[0].text", `a\tb`: "invalid_field_value template.components[0].parameters[0].text",
+		`a     b`: "invalid_field_value template.components[0].parameters[0].text", `a    b`: "",
+	} {
+		if got := verdict(t, parsed(t, stored).CheckParameters(given(t, bodyOf(`{"type":"text","text":"`+text+`"}`)))); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
 // TestAsManyParametersAsVariablesFit checks counting and rendering against a
 // body that is put together from known pieces.
 func TestAsManyParametersAsVariablesFit(t *testing.T) {

@@ -90,7 +90,7 @@ func (t *Template) Names() []string { return t.names }
 func (t *Template) Fill(values Values) (content json.RawMessage, body *string, err error) {
 	filled, err := mapTexts(t.content, func(text string) (string, error) {
 		text, err := values.expand(text)
-		if err == nil && !isAllowed(text) {
+		if err == nil && !IsAllowed(text) {
 			err = ErrInvalid
 		}
 		return text, err
@@ -152,9 +152,9 @@ func mapTexts(node any, change func(string) (string, error)) (any, error) {
 	return node, nil
 }
 
-// isAllowed reports whether the provider takes a text as a parameter: no line break, no tab,
+// IsAllowed reports whether the provider takes a text as a parameter: no line break, no tab,
 // no more than four spaces in a row, and not too long.
-func isAllowed(text string) bool {
+func IsAllowed(text string) bool {
 	return !strings.ContainsAny(text, "\n\r\t\v\f\u0085\u2028\u2029") && !strings.Contains(text, "     ") &&
 		utf8.RuneCountInString(text) <= MaxText
 }

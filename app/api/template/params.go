@@ -12,6 +12,7 @@ import (
 
 	"confab/app/api/content"
 	"confab/app/api/rest"
+	"confab/jobs/mergefield"
 	"confab/storage"
 )
 
@@ -239,6 +240,8 @@ func (t Stored) checkTexts(text string, given []*content.ParameterBody) error {
 		switch {
 		case !slices.Contains([]string{"text", "currency", "date_time"}, *p.Type):
 			return rest.Invalid("type", "must be text")
+		case p.Text != nil && !mergefield.IsAllowed(*p.Text):
+			return rest.Invalid("text", "must not have line breaks, tabs or more than four spaces in a row")
 		case !t.named:
 			return nil
 		case p.ParameterName == nil || !slices.Contains(names, *p.ParameterName):
