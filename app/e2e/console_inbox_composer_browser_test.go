@@ -104,6 +104,8 @@ func (c *desk) insertsQuickRepliesAndEmoji() {
 func (c *desk) sendsLaterOrNotAtAll() {
 	s, number := c.stage, c.number
 	conversation := c.meets("15550001115", "Bo Berg", textOf("hi"))
+	c.Click("button", "Send later")
+	c.is.True(eval[bool](c.window, `document.querySelector("dialog[open]") === null`)) // there is nothing to send
 	c.Fill("textbox", "Message", "Good morning")
 	c.Click("button", "Send later")
 	c.Find("dialog", "Send later")

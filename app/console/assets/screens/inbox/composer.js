@@ -216,7 +216,7 @@ function writing(at, files) {
         tool(text.buttons, "checks", () => openButtons(interactive(), add)),
         tool(text.list, "log", () => openList(interactive(), add)),
         when(() => "scheduled_at" in (at.store.newest() ?? {}),
-          () => tool(text.later, "clock", () => openSendLater(submit), { "aria-disabled": () => !canSend() }),
+          () => tool(text.later, "clock", () => canSend() && openSendLater(submit), { "aria-disabled": () => !canSend() }),
         ),
         el("div.joined", null,
           el("button.button.primary", { type: "submit", "aria-disabled": () => !canSend() }, icon("send"), el("span", null, text.send)),
