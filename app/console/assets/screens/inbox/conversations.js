@@ -134,12 +134,12 @@ export function conversations(current) {
     arrange();
   }
 
-  /** load reads the list from its beginning, as far as it reached. */
+  /** load reads the list from its beginning, as far as it reached. A page may come before it is full, even empty. */
   async function load() {
     if (!filter.number) return;
     running.abort();
     const { signal } = (running = new AbortController());
-    const wanted = Math.min(shown.peek()?.length ?? 0, scrolled ? deep : 2 * pageSize);
+    const wanted = Math.max(1, Math.min(shown.peek()?.length ?? 0, scrolled ? deep : 2 * pageSize));
     try {
       const rows = [];
       /** @type {string | null} */
@@ -160,21 +160,27 @@ export function conversations(current) {
       [cursor, floor] = [next, next ? rows[rows.length - 1] : null];
       failure.set(null);
       merge(...fresh);
+      if (rows.length < pageSize) more();
       if (open && !fresh.some(({ id }) => id === open.id)) read(open.id).catch(() => {});
     } catch (error) {
       if (!signal.aborted) failure.set(error);
     }
   }
 
+  /** more reads on until there are as many more as fill a page. */
   async function more() {
     if (!cursor || loading) return;
     loading = true;
     const { signal } = running;
     try {
-      const got = await page(path(), { signal, query: { ...filters(), cursor } });
-      [cursor, floor] = [got.cursor, got.cursor ? got.rows[got.rows.length - 1] : null];
-      if (filter.wanted.mentioned) got.rows.forEach(({ id }) => mentioning.add(id));
-      merge(...got.rows);
+      for (let added = 0; cursor && added < pageSize;) {
+        const got = await page(path(), { signal, query: { ...filters(), cursor } });
+        if (signal.aborted) break;
+        [cursor, floor] = [got.cursor, got.cursor ? got.rows[got.rows.length - 1] ?? floor : null];
+        if (filter.wanted.mentioned) got.rows.forEach(({ id }) => mentioning.add(id));
+        added += got.rows.length;
+        merge(...got.rows);
+      }
     } catch {
       // The connection bar shows it; scrolling asks again.
     } finally {
