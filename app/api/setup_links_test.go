@@ -85,7 +85,8 @@ func TestASetupLinkExpiresWhenItIsRead(t *testing.T) {
 		made := f.call("POST", customer+"/setup_links", `{"expires_in_hours":null}`)
 		is.Equal(lifeOf(t, made), 168*time.Hour)
 		path := customer + "/setup_links/" + made.text("data.id")
-		time.Sleep(168*time.Hour - time.Second)
+		f.exec(`UPDATE setup_links SET expires_at = created_at + 3600000`) // else the tickers of the API go round for a week
+		time.Sleep(time.Hour - time.Second)
 		is.Equal(f.call("GET", path, "").get("data.status"), "active")
 		time.Sleep(time.Second)
 		is.Equal(f.call("GET", path, "").get("data.status"), "expired")
