@@ -169,7 +169,10 @@ func (s *Server) readTablePart(r *Request, part *multipart.Part, content io.Read
 		}
 	case names.csv:
 		if f.Files++; f.Files == 1 {
-			_, err = io.Copy(f.File, content)
+			var size int64
+			if size, err = io.Copy(f.File, content); err == nil && size > maxMedia {
+				err = &Error{Code: RequestTooLarge, Param: names.csv, Message: "The file is larger than 100 MiB."}
+			}
 		}
 	}
 	return err
