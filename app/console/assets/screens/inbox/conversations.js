@@ -229,7 +229,7 @@ export function conversations(current) {
   const follow = together(async () => {
     const all = [...hinted];
     hinted.clear();
-    if ((all.includes("") || filter.wanted.mentioned) && !scrolled) await load();
+    if (filter.wanted.mentioned || (all.includes("") && !scrolled)) await load();
     else if (all.length > 5 || all.includes("")) await catchUp([...all, current()]);
     else await Promise.allSettled(all.map(read));
   });
