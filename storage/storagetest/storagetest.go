@@ -28,8 +28,9 @@ func Schema(t testing.TB) string {
 // Options are what Open uses, for the directory. One without a database gets an empty one.
 func Options(t testing.TB, dir string) storage.Options {
 	t.Helper()
-	fill(t, dir)
-	return Unmade(t, dir)
+	made, o := fill(t, dir), Unmade(t, dir)
+	o.SkipCheck = made // nobody can have harmed it yet
+	return o
 }
 
 // Unmade is Options that leaves the making of the database to the caller that opens it.
@@ -52,13 +53,13 @@ var empty struct {
 	files map[string][]byte
 }
 
-// fill puts an empty database into a directory that has neither one nor a key.
-func fill(t testing.TB, dir string) {
+// fill puts an empty database into a directory that has neither one nor a key, and says if it did.
+func fill(t testing.TB, dir string) bool {
 	t.Helper()
 	paths := []string{filepath.Join(dir, storage.MasterKeyFile), storage.DatabaseFile(dir)}
 	for _, path := range append(paths, storage.DatabaseFile(dir)+"-wal") {
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-			return
+			return false
 		}
 	}
 
@@ -71,6 +72,7 @@ func fill(t testing.TB, dir string) {
 			t.Fatal(err)
 		}
 	}
+	return true
 }
 
 // emptyFiles makes an empty database, once for all tests of a package.
