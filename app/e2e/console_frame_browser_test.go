@@ -314,6 +314,7 @@ func anyIDOpensItsScreen(c *colleague, number string) {
 		"bcs_" + id: "broadcasts/bcs_" + id, "tmpl_" + id: "templates/tmpl_" + id, "cus_" + id: "customers/cus_" + id, "wbs_" + id: "webhooks/wbs_" + id,
 		"wbd_" + id: "deliveries/wbd_" + id, "lbl_" + id: "settings/labels", "key_" + id: "settings/keys", "qrp_" + id: "settings/quick-replies",
 		"ses_" + id: "settings/profile", "aud_" + id: "log/audit", "acc_" + id: "numbers/acc_" + id, "csl_" + id: "customers", "sec_" + id: "webhooks", "imp_" + id: "contacts",
+		"not_" + id: "inbox", "viw_" + id: "inbox?view=viw_" + id,
 		"med_" + id: "inbox", "org_" + id: "settings/people", "team_" + id: "settings/people", "msg_" + id: "trace/msg_" + id,
 		id: "settings/people/" + id,
 	} {

@@ -160,8 +160,8 @@ function searcher(found) {
   };
 }
 
-// How ids of ours begin, where they lead, and what they are. A path that ends with / is
-// followed by the id.
+// How ids of ours begin, where they lead, and what they are. A path that ends with / or
+// = is followed by the id.
 const places = [
   ["msg_", "trace/", text.ids.message],
   ["evt_", "trace/", text.ids.event],
@@ -177,6 +177,8 @@ const places = [
   ["key_", "settings/keys", text.ids.key],
   ["rul_", "rules/", text.ids.rule],
   ["qrp_", "settings/quick-replies", text.ids.quickReply],
+  ["viw_", "inbox?view=", text.ids.view],
+  ["not_", "inbox", text.ids.note],
   ["ses_", "settings/profile", text.ids.session],
   ["aud_", "log/audit", text.ids.audit],
   ["acc_", "numbers/", text.ids.number],
@@ -199,7 +201,7 @@ export function placeOf(written) {
   const id = written.trim();
   if (!/^[A-Za-z0-9_-]{8,64}$/.test(id) || /^\d+$/.test(id) && !numbers().some((one) => one.phone_number_id === id)) return null;
   const [, path, name] = places.find(([pattern]) => new RegExp("^" + pattern).test(id)) ?? [];
-  return path && name ? { path: path.endsWith("/") ? path + id : path, name } : null;
+  return path && name ? { path: /[/=]$/.test(path) ? path + id : path, name } : null;
 }
 
 /** openShortcuts lists all that can be pressed. */

@@ -43,6 +43,8 @@ export const jump = {
     key: "مفتاح API",
     rule: "قاعدة",
     quickReply: "رد سريع",
+    view: "طريقة عرض محفوظة",
+    note: "ملاحظة",
     session: "جلسة",
     audit: "قيد تدقيق",
     number: "رقم",

@@ -44,6 +44,8 @@ export const jump = {
     key: "API key",
     rule: "Rule",
     quickReply: "Quick reply",
+    view: "Saved view",
+    note: "Note",
     session: "Session",
     audit: "Audit entry",
     number: "Number",

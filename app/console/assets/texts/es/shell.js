@@ -45,6 +45,8 @@ export const jump = {
     key: "Clave de API",
     rule: "Regla",
     quickReply: "Respuesta rápida",
+    view: "Vista guardada",
+    note: "Nota",
     session: "Sesión",
     audit: "Registro de auditoría",
     number: "Número",

@@ -43,6 +43,8 @@ export const jump = {
     key: "Kunci API",
     rule: "Aturan",
     quickReply: "Balasan cepat",
+    view: "Tampilan tersimpan",
+    note: "Catatan",
     session: "Sesi",
     audit: "Catatan audit",
     number: "Nomor",

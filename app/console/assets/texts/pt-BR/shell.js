@@ -45,6 +45,8 @@ export const jump = {
     key: "Chave de API",
     rule: "Regra",
     quickReply: "Resposta rápida",
+    view: "Visualização salva",
+    note: "Nota",
     session: "Sessão",
     audit: "Registro de auditoria",
     number: "Número",
