@@ -33,7 +33,7 @@ func agentsSeeWhatTheyMayUse(c *colleague) {
 	c.Click("link", "Settings")
 	c.heading("Profile")
 	c.is.Equal(c.links("Settings"), []string{"Quick replies", "Notifications", "Profile"})
-	for _, path := range []string{"settings/people", "settings/keys", "webhooks", "log", "phone", "rules"} {
+	for _, path := range []string{"settings/people", "settings/keys", "webhooks", "log", "phone", "rules", "templates/new"} {
 		c.goTo(path, "Page not found")
 		c.goTo("numbers", "Numbers")
 	}

@@ -12,12 +12,13 @@ import { samplesOf, templatePreview, partOf, variablesOf } from "../parts/templa
 import { toast, toastError } from "../parts/notices.js";
 import { link, navigate, query } from "../router.js";
 import { isAdmin, number } from "../session.js";
+import nothing from "./nothing.js";
 import { builder } from "./templates/builder.js";
 import { templates as text, reasons as reasonText, unknownReason } from "texts/templates.js";
 
 /** @type {import("../router.js").Build} */
 export default function templates({ params }) {
-  if (params.id === "new") return { title: text.newOne, body: el("div.page", null, builder()) };
+  if (params.id === "new") return isAdmin ? { title: text.newOne, body: el("div.page", null, builder()) } : nothing({ params });
   return params.id ? oneTemplate(params.id) : allTemplates();
 }
 
