@@ -72,7 +72,7 @@ func (b *bench) measureInbox(page *rig.Page, o *installation) {
 	var person int64
 	rig.Must(fmt.Sscanf(rig.Evaluate[string](page, `document.querySelector(".row.current a").textContent`), "Person %d", &person))
 	shown := watchArrivals(page, func() {
-		person += people // whose number is the same
+		person += int64(people) // whose number is the same
 		write(person)
 	})
 	b.addBrowserRow("callback → message on screen", shown, 250)

@@ -12,6 +12,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	people = 200 // they are stored anew for each server
 	rigtest.Main(m, main)
 }
 

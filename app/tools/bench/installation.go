@@ -162,7 +162,7 @@ func (o *installation) callback() []byte { return o.callbackOf(o.received.Add(1)
 // callbackOf returns a signed callback of the provider with a message of the nth person.
 func (o *installation) callbackOf(n int64) []byte {
 	from := personPhone(n)[1:]
-	contact := fmt.Sprintf(`{"profile":{"name":"Person %d"},"wa_id":%q,"user_id":"US.77%s"}`, n%people, from, from)
+	contact := fmt.Sprintf(`{"profile":{"name":"Person %d"},"wa_id":%q,"user_id":"US.77%s"}`, n%int64(people), from, from)
 	message := fmt.Sprintf(`{"from":%q,"from_user_id":"US.77%s","id":"wamid.HBgLMTU1NTAwMDExMTEVAgASGBQz%d",`+
 		`"timestamp":"%d","text":{"body":%q},"type":"text"}`, from, from, n, time.Now().Unix(), rig.TimestampedText())
 	body := fmt.Sprintf(`{"object":"whatsapp_business_account","entry":[{"id":%q,"changes":[{"value":{"messaging_product":"whatsapp",`+

@@ -11,10 +11,11 @@ import (
 	"confab/storage"
 )
 
+// people is how many people messages are sent to. It does not depend on the
+// number of messages, so that only the latter makes a difference.
+var people = 5000
+
 const (
-	// people is how many people messages are sent to. It does not depend on the
-	// number of messages, so that only the latter makes a difference.
-	people = 5000
 	// messagesPerCommit is how many old messages share a commit.
 	messagesPerCommit = 50_000
 	// historySpan is the time over which old messages are spread.
@@ -25,7 +26,7 @@ const (
 
 // personPhone returns the phone number of the nth person. After the last one comes the
 // first again.
-func personPhone(n int64) string { return "+1555" + strconv.FormatInt(1_000_000+n%people, 10) }
+func personPhone(n int64) string { return "+1555" + strconv.FormatInt(1_000_000+n%int64(people), 10) }
 
 type history struct {
 	messages int

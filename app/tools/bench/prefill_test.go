@@ -12,7 +12,7 @@ func TestPrefillStoresMessages(t *testing.T) {
 	db := storagetest.Open(t)
 	const number = "106540352242922"
 	account := storagetest.Connect(t, db, storagetest.Seed(t, db, "Bench"), number)
-	const messages = 2*people + 10
+	messages := 2*people + 10
 	past := prefill(db, account.ID, messages)
 	if len(past.ids) != messages {
 		t.Fatalf("%d ids of %d messages", len(past.ids), messages)
@@ -22,7 +22,7 @@ func TestPrefillStoresMessages(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if there.Messages != messages {
+		if there.Messages != int64(messages) {
 			t.Errorf("%d messages of %d are there", there.Messages, messages)
 		}
 		for n := range int64(50) {
@@ -42,8 +42,8 @@ func TestPrefillStoresMessages(t *testing.T) {
 }
 
 func TestPersonComesAgain(t *testing.T) {
-	if personPhone(0) != personPhone(people) || personPhone(0) == personPhone(1) {
-		t.Error(personPhone(0), personPhone(1), personPhone(people))
+	if again := personPhone(int64(people)); again != personPhone(0) || again == personPhone(1) {
+		t.Error(personPhone(0), personPhone(1), again)
 	}
 	if a, b := providerID(personPhone(1), 1), providerID(personPhone(1), 2); a == b || a[:20] != b[:20] || !strings.HasPrefix(a, "wamid.") {
 		t.Error(a, b)
