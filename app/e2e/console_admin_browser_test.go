@@ -63,6 +63,13 @@ func peopleBelongToTeams(c *colleague) {
 	c.toast("Saved")
 	c.is.Equal(team("nils@example.com"), "Default")
 	c.shoot("person-team")
+
+	// What somebody else has changed meanwhile stays, and is shown.
+	storagetest.Exec(c.t, s.app.Config.DataDir, `UPDATE users SET role = 'admin' WHERE email = 'nils@example.com'`)
+	c.Fill("textbox", "Name", "Nils Holm")
+	c.Click("button", "Save")
+	c.heading("Nils Holm")
+	c.WaitFor(`document.querySelector("[name=role]:checked").value === "admin"`)
 	c.calm()
 }
 

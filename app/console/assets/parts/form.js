@@ -67,9 +67,10 @@ export function form({ fields, values: before, follows, blank, submit, busy: bus
       cancel && button(text.cancel, { run: cancel }),
       el("button.button.primary", { type: "submit", "aria-disabled": () => busy() }, () => (busy() ? busyText : submit))));
 
-  const control = (/** @type {string} */ name) => /** @type {any} */ (node.querySelector(`[name="${name}"]`));
+  /** control is the field of a name; radios are one, and have one value. @param {string} name */
+  const control = (name) => /** @type {any} */ (node.elements.namedItem(name));
   /** What the fields were filled with. @type {Record<string, string | null>} */
-  const filled = {};
+  const filled = { ...before };
   const isTouched = (/** @type {string} */ name) => control(name).value !== (filled[name] ?? "");
   const fill = () => {
     const now = follows?.();
@@ -128,7 +129,7 @@ export function form({ fields, values: before, follows, blank, submit, busy: bus
     wrong.set(problems);
     flush();
     const first = fields.find((one) => problems[one.name]);
-    if (first) control(first.name).focus();
+    if (first) /** @type {HTMLElement | null} */ (node.querySelector(`[name="${first.name}"]`))?.focus();
     return first !== undefined;
   }
 

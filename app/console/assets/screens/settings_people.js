@@ -215,7 +215,7 @@ function personPage(one) {
  * @param {any[]} teams
  */
 function personForm(one, teams) {
-  const { id, email } = one.data();
+  const { id } = one.data();
   return el("section.section.first", null, form({
     fields: [
       { name: "name", label: personText.name, required: true, props: { maxlength: 200, dir: "auto" } },
@@ -224,8 +224,10 @@ function personForm(one, teams) {
       ...teamFields(teams),
     ],
     values: one.data(),
+    follows: one.data,
+    blank: null,
     submit: personText.save,
-    send: (values) => patch("people/" + id, { ...values, email: (values.email ?? "") === (email ?? "") ? undefined : values.email ?? "" }),
+    send: (values) => patch("people/" + id, values),
     done(saved) {
       one.set(saved);
       if (saved.id === me().id) me.set({ ...me(), name: saved.name });
