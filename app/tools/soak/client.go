@@ -24,10 +24,14 @@ type answer struct {
 	Error      struct{ Code, Message string }
 }
 
+// answerTime is how long an answer may take. After a machine was lost there is no server until
+// all that it had is restored, on a machine that is busy.
+const answerTime = 10 * time.Minute
+
 // callUntilAnswered repeats a request until it is answered: the server may be down, or
 // its disk full.
 func (c *client) callUntilAnswered(r rig.Request) (a answer) {
-	repeatUntil(c.Client, r, 2*time.Minute, func(status int, text []byte) bool {
+	repeatUntil(c.Client, r, answerTime, func(status int, text []byte) bool {
 		a = answer{status: status}
 		err := json.Unmarshal(text, &a)
 		return err == nil && a.Error.Code != "service_unavailable" && a.Error.Code != "idempotency_in_progress"

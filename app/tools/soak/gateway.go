@@ -92,7 +92,7 @@ func (o *tenant) sendThroughGateway(ctx context.Context) {
 // pass sends a message through the gateway until it is answered. A server that is only killed may
 // never live for as long as a client waits.
 func (o *tenant) pass(s gatewaySend) (a gatewayAnswer) {
-	patience := 2 * time.Minute
+	patience := answerTime
 	if o.trial.kills > 0 {
 		patience += o.trial.length
 	}
