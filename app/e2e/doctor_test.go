@@ -27,7 +27,6 @@ import (
 type patient struct {
 	*server
 	sim *simulated
-	up  bool // the server runs
 }
 
 // examine runs confab doctor, and returns its findings and whether something is
@@ -51,7 +50,7 @@ func (p *patient) examine(args ...string) (found []doctor.Finding, broken bool) 
 func newPatient(t *testing.T, start bool) *patient {
 	t.Helper()
 	s := prepareServer(t)
-	p := &patient{server: s, sim: simulate(t, s), up: start}
+	p := &patient{server: s, sim: simulate(t, s)}
 	p.sim.connect(s)
 	s.env = append(s.env, "CONFAB_PROVIDER__APP_ID="+p.sim.App)
 	storagetest.Exec(t, s.dir, `
@@ -62,6 +61,13 @@ func newPatient(t *testing.T, start bool) *patient {
 		s.start()
 	}
 	return p
+}
+
+// again is the same patient for another examination.
+func (p *patient) again(t *testing.T) *patient {
+	s := *p.server
+	s.t, s.env = t, slices.Clip(s.env)
+	return &patient{server: &s, sim: p.sim}
 }
 
 func TestADoctorFindsNothingAtAHealthyServer(t *testing.T) {
@@ -83,7 +89,8 @@ func TestADoctorFindsNothingAtAHealthyServer(t *testing.T) {
 
 // fault is something wrong, and what a doctor must say about it.
 type fault struct {
-	plant  func(p *patient)
+	plant  func(p *patient) // in a patient of its own
+	vary   func(p *patient) // around one who stays as he was, and is examined again
 	check  string
 	status string
 	says   string
@@ -104,16 +111,16 @@ func faults() map[string]fault {
 		return func(p *patient) { p.sim.do(method, path, body, nil) }
 	}
 	return map[string]fault{
-		"a misspelt variable": {plant: set("CONFAB_SERVER__LISTN=x"), check: "variables", status: doctor.Warning, says: "CONFAB_SERVER__LISTN is not a setting", advice: "Fix its name"},
-		"a bad setting":       {plant: set("CONFAB_JOBS__WORKERS=0"), check: "settings", status: doctor.Broken, says: "jobs.workers", advice: "confab config check"},
-		"no data directory": {plant: func(p *patient) { p.dir = filepath.Join(p.t.TempDir(), "none") }, check: "data directory", status: doctor.Broken,
+		"a misspelt variable": {vary: set("CONFAB_SERVER__LISTN=x"), check: "variables", status: doctor.Warning, says: "CONFAB_SERVER__LISTN is not a setting", advice: "Fix its name"},
+		"a bad setting":       {vary: set("CONFAB_JOBS__WORKERS=0"), check: "settings", status: doctor.Broken, says: "jobs.workers", advice: "confab config check"},
+		"no data directory": {vary: func(p *patient) { p.dir = filepath.Join(p.t.TempDir(), "none") }, check: "data directory", status: doctor.Broken,
 			says: "no confab database", advice: "--data-dir", down: true},
 		"a key that others may read":       {plant: mode("master.key", 0o644), check: "permissions", status: doctor.Broken, says: "master.key", advice: "chmod go="},
 		"a database that others may read":  {plant: mode("confab.db", 0o640), check: "permissions", status: doctor.Broken, says: "confab.db", advice: "chmod go="},
 		"a directory that others may read": {plant: mode(".", 0o755), check: "permissions", status: doctor.Broken, says: "can read", advice: "chmod go="},
 		"no master key": {plant: func(p *patient) { p.must(os.Remove(filepath.Join(p.dir, "master.key"))) }, check: "master key", status: doctor.Broken,
 			says: "is missing", advice: "from a backup", down: true},
-		"another master key": {plant: set("CONFAB_MASTER_KEY=" + strings.Repeat("A", 43) + "="), check: "master key", status: doctor.Broken,
+		"another master key": {vary: set("CONFAB_MASTER_KEY=" + strings.Repeat("A", 43) + "="), check: "master key", status: doctor.Broken,
 			says: "does not match", advice: "Restore the key", down: true},
 		"a database of the release before": {plant: sql(fmt.Sprint("PRAGMA user_version = ", storage.SchemaVersion-1)), check: "database", status: doctor.Broken,
 			says: "restart the server with this build", advice: "start the server: it upgrades the database", down: true},
@@ -124,19 +131,19 @@ func faults() map[string]fault {
 			storage.Now().Add(time.Hour)), check: "clock", status: doctor.Broken, says: "ahead of this machine's clock", advice: "Set the clock"},
 		"a clock that leapt ahead": {plant: sql(`INSERT OR REPLACE INTO meta (name, value) VALUES ('clock', CAST(json_object('expected', ?1, 'seen', ?1, 'ran', 0) AS BLOB))`,
 			storage.Now().Add(-200*24*time.Hour).String()), check: "clock", status: doctor.Warning, says: "200 days ahead", advice: "confab purge --confirm-clock"},
-		"a provider that is not there": {plant: set("CONFAB_PROVIDER__BASE_URL=http://127.0.0.1:1"), check: "provider", status: doctor.Broken,
+		"a provider that is not there": {vary: set("CONFAB_PROVIDER__BASE_URL=http://127.0.0.1:1"), check: "provider", status: doctor.Broken,
 			says: "cannot be reached", advice: "provider.base_url"},
-		"a provider with another clock": {plant: otherClock, check: "clock", status: doctor.Broken, says: "off the provider's", advice: "Set the clock"},
+		"a provider with another clock": {vary: otherClock, check: "clock", status: doctor.Broken, says: "off the provider's", advice: "Set the clock"},
 		"a token that was revoked":      {plant: wrongToken, check: "accounts", status: doctor.Broken, says: "rejects the token", advice: "confab accounts connect", down: true},
-		"a version that has ended": {plant: set("CONFAB_PROVIDER__VERSION=v20.0"), check: "API version", status: doctor.Broken,
+		"a version that has ended": {vary: set("CONFAB_PROVIDER__VERSION=v20.0"), check: "API version", status: doctor.Broken,
 			says: "v20.0 ended on 2026-09-24", advice: `provider.version = "v26.0"`},
-		"a version that nobody knows": {plant: set("CONFAB_PROVIDER__VERSION=v99.0"), check: "API version", status: doctor.Warning,
+		"a version that nobody knows": {vary: set("CONFAB_PROVIDER__VERSION=v99.0"), check: "API version", status: doctor.Warning,
 			says: "v99.0 is not a version", advice: `provider.version = "v26.0"`},
 		"a token without a permission": {plant: sim("POST", "/_sim/tokens", `{"access_token":"storm-token","scopes":["whatsapp_business_management"]}`), check: "token",
 			status: doctor.Broken, says: "lacks the permission whatsapp_business_messaging", advice: "confab accounts connect"},
 		"an app that is not subscribed": {plant: unsubscribe, check: "subscription", status: doctor.Broken, says: "not subscribed", advice: "confab accounts connect"},
 		"callbacks that go elsewhere":   {plant: elsewhere, check: "callback URL", status: doctor.Broken, says: "posts callbacks to http://", advice: "as the webhook of your app"},
-		"a verification that fails": {plant: set("CONFAB_PROVIDER__VERIFY_TOKEN=other"), check: "callback URL", status: doctor.Broken,
+		"a verification that fails": {vary: set("CONFAB_PROVIDER__VERIFY_TOKEN=other"), check: "callback URL", status: doctor.Broken,
 			says: "does not answer the provider's verification", advice: "/provider/webhook"},
 		"a display name that was declined": {plant: sim("PATCH", "/_sim/settings", `{"name_status":"DECLINED"}`), check: "display name", status: doctor.Warning,
 			says: "is declined", advice: "another display name"},
@@ -144,23 +151,23 @@ func faults() map[string]fault {
 			says: "no valid payment method", advice: "Add a payment method"},
 		"a low limit": {plant: sim("PATCH", "/_sim/settings", `{"messaging_limit":"TIER_50"}`), check: "messaging limit", status: doctor.Warning,
 			says: "few people a day (TIER_50)", advice: "Verify your business"},
-		"no secret for callbacks": {plant: set("CONFAB_PROVIDER__APP_SECRET="), check: "callbacks", status: doctor.Broken, says: "every callback is refused", advice: "CONFAB_PROVIDER__APP_SECRET"},
-		"a public URL that nobody answers": {plant: set("CONFAB_SERVER__PUBLIC_URL=http://127.0.0.1:1"), check: "public URL", status: doctor.Broken,
+		"no secret for callbacks": {vary: set("CONFAB_PROVIDER__APP_SECRET="), check: "callbacks", status: doctor.Broken, says: "every callback is refused", advice: "CONFAB_PROVIDER__APP_SECRET"},
+		"a public URL that nobody answers": {vary: set("CONFAB_SERVER__PUBLIC_URL=http://127.0.0.1:1"), check: "public URL", status: doctor.Broken,
 			says: "cannot be reached", advice: "server.public_url"},
-		"a public URL of another": {plant: otherSite, check: "public URL", status: doctor.Broken, says: "reaches another server", advice: "server.public_url"},
-		"a public URL that is no name": {plant: set("CONFAB_SERVER__PUBLIC_URL=http://chat.invalid"), check: "public URL", status: doctor.Broken,
+		"a public URL of another": {vary: otherSite, check: "public URL", status: doctor.Broken, says: "reaches another server", advice: "server.public_url"},
+		"a public URL that is no name": {vary: set("CONFAB_SERVER__PUBLIC_URL=http://chat.invalid"), check: "public URL", status: doctor.Broken,
 			says: "cannot be resolved", advice: "add an A or AAAA record", down: true},
 		"a number that is degraded": {plant: sql(`UPDATE accounts SET status = 'degraded', status_reason = 'token expired'`), check: "accounts", status: doctor.Warning,
 			says: "is degraded (token expired)", advice: "confab accounts check", down: true},
 		"a number that is restricted": {plant: sql(`UPDATE accounts SET restricted = 1`), check: "accounts", status: doctor.Warning, says: "has restricted", advice: "business manager"},
-		"a certificate that expired":  {plant: withCertificate(-time.Hour, "127.0.0.1"), check: "certificate", status: doctor.Broken, says: "expired on", advice: "Renew", down: true},
-		"a certificate that soon expires": {plant: withCertificate(48*time.Hour, "127.0.0.1"), check: "certificate", status: doctor.Warning,
+		"a certificate that expired":  {vary: withCertificate(-time.Hour, "127.0.0.1"), check: "certificate", status: doctor.Broken, says: "expired on", advice: "Renew", down: true},
+		"a certificate that soon expires": {vary: withCertificate(48*time.Hour, "127.0.0.1"), check: "certificate", status: doctor.Warning,
 			says: "expires on", advice: "Renew", down: true},
-		"a certificate for another name": {plant: func(p *patient) {
+		"a certificate for another name": {vary: func(p *patient) {
 			withCertificate(1000*time.Hour, "other.example.com")(p)
 			p.env = append(p.env, "CONFAB_SERVER__PUBLIC_URL=https://10.1.2.3")
 		}, check: "certificate", status: doctor.Broken, says: "10.1.2.3", advice: "Get a certificate for 10.1.2.3", down: true},
-		"no certificate where it should be": {plant: set("CONFAB_SERVER__TLS_CERT=none.pem", "CONFAB_SERVER__TLS_KEY=none.pem"), check: "certificate",
+		"no certificate where it should be": {vary: set("CONFAB_SERVER__TLS_CERT=none.pem", "CONFAB_SERVER__TLS_KEY=none.pem"), check: "certificate",
 			status: doctor.Broken, says: "none.pem", advice: "PEM", down: true},
 		"a job that was given up": {plant: sql(`INSERT INTO jobs (kind, args, state, due_at, created_at) VALUES ('send', '{}', 'failed', 1, 1)`),
 			check: "jobs", status: doctor.Warning, says: "1 send job failed permanently", advice: "confab jobs list --state failed"},
@@ -180,8 +187,8 @@ func faults() map[string]fault {
 			VALUES ('wbs_1', 1, 'https://x.test', '["*"]', 'active', 1, 1)`), check: "webhooks", status: doctor.Warning,
 			says: "All signing secrets of wbs_1 expire", advice: "POST /v1/webhook_subscriptions/wbs_1/secrets"},
 		"a plan that is gone": {plant: sql(`UPDATE organizations SET plan = 'gold'`), check: "plans", status: doctor.Warning, says: "has the plan gold", advice: "confab orgs set"},
-		"no server":           {plant: func(*patient) {}, check: "server", status: doctor.Warning, says: "No server is running", advice: "confab serve", down: true},
-		"an open door":        {plant: set("CONFAB_SERVER__LISTEN=0.0.0.0:8080"), check: "exposure", status: doctor.Warning, says: "unencrypted", advice: "https", down: true},
+		"no server":           {vary: func(*patient) {}, check: "server", status: doctor.Warning, says: "No server is running", advice: "confab serve", down: true},
+		"an open door":        {vary: set("CONFAB_SERVER__LISTEN=0.0.0.0:8080"), check: "exposure", status: doctor.Warning, says: "unencrypted", advice: "https", down: true},
 	}
 }
 
@@ -189,12 +196,23 @@ func faults() map[string]fault {
 // be called broken because of it.
 func TestADoctorFindsEachPlantedFault(t *testing.T) {
 	t.Parallel()
+	up, down := newPatient(t, true), newPatient(t, false)
 	for name, f := range faults() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			is := is.New(t)
-			p := newPatient(t, !f.down)
-			f.plant(p)
+			var p *patient
+			switch {
+			case f.plant != nil:
+				p = newPatient(t, !f.down)
+				f.plant(p)
+			case f.down:
+				p = down.again(t)
+				f.vary(p)
+			default:
+				p = up.again(t)
+				f.vary(p)
+			}
 			found, broken := p.examine()
 			i := slices.IndexFunc(found, func(x doctor.Finding) bool { return x.Check == f.check && x.Status == f.status })
 			if i < 0 {
