@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -64,4 +66,29 @@ func TestAnAgentHasTheLimitsOfItsKey(t *testing.T) {
 	is.Equal(len(items(bound.get("list_numbers", nil))), 1)
 	is.Equal(bound.refusal("send_text", text), "resource_not_found")
 	is.Equal(bound.refusal("list_conversations", map[string]any{"phone_number_id": number}), "resource_not_found")
+}
+
+// TestABatchOfCallsIsRefused, whatever version of the protocol it is in: it would be thousands of
+// calls at the price of one.
+func TestABatchOfCallsIsRefused(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := newStage(t, withMCP(true))
+	const one = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`
+	for _, version := range []string{"", "2024-11-05", "2025-03-26", "2025-06-18"} {
+		for body, status := range map[string]int{one: 200, "[" + one + "," + one + "]": 400} {
+			req, err := http.NewRequest("POST", s.app.URL()+"/mcp", strings.NewReader(body))
+			is.NoErr(err)
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("Accept", "application/json, text/event-stream")
+			req.Header.Set("Authorization", "Bearer "+s.tenant.Secret)
+			if version != "" {
+				req.Header.Set("Mcp-Protocol-Version", version)
+			}
+			res, err := http.DefaultClient.Do(req)
+			is.NoErr(err)
+			res.Body.Close()
+			is.Equal(res.StatusCode, status) // version and body
+		}
+	}
 }

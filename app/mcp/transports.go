@@ -32,6 +32,10 @@ func Handler(o Options, api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		client := &Client{HTTP: &http.Client{Transport: inProcess{api, r}}, Base: "http://confab/v1", Key: key}
+		switch r.Header.Get("Mcp-Protocol-Version") { // the old ones have batches: thousands of calls at the price of one
+		case "", "2024-11-05", "2025-03-26":
+			r.Header.Set("Mcp-Protocol-Version", "2025-06-18")
+		}
 		protocol.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), clientKey{}, client)))
 	})
 }
