@@ -129,8 +129,9 @@ func (d *dryRun) number(ctx context.Context, db *storage.DB, account int64) erro
 
 	for after := storage.First; ; {
 		var page []storage.Message
+		budget := storage.NewBudget(rest.MaxPage)
 		err := db.List(ctx, d.rule.OrganizationID, func(rx *storage.Rx) (err error) {
-			if page, _, err = rx.Messages(account, f, after, dryRunPage); err != nil {
+			if page, _, err = rx.Within(budget).Messages(account, f, after, dryRunPage); err != nil {
 				return err
 			}
 			n, err := rx.NumberRules(account)
@@ -139,7 +140,7 @@ func (d *dryRun) number(ctx context.Context, db *storage.DB, account int64) erro
 			}
 			return d.messages(rx, n, page)
 		})
-		if err != nil || len(page) < dryRunPage || d.view.Truncated {
+		if err != nil || len(page) < dryRunPage && !budget.Cut() || d.view.Truncated {
 			return err
 		}
 		after = f.Key(page[len(page)-1])
