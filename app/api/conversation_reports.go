@@ -120,6 +120,7 @@ type conversationReport struct {
 	zone    *time.Location
 	sums    map[string]*spellSum
 	total   spellSum
+	added   int // spells, each once for every label that it has
 
 	// The day or the hour of the last spell. Most follow each other.
 	begin, end storage.Time
@@ -228,7 +229,8 @@ func (s *Server) getConversationReport(r *rest.Request) (rest.Reply, error) {
 func (c *conversationReport) read(rx *storage.Rx, numbers []storage.AccountKey, days reportDays, key storage.SpellKey) error {
 	for _, n := range numbers {
 		err := rx.EachSpell(n.ID, days.begin(), days.end(), key, func(f storage.SpellFigures) error {
-			if c.total.opened >= maxReportSpells {
+			c.added += 1 + strings.Count(f.Key, " ") // only labels have spaces between them
+			if c.total.opened >= maxReportSpells || c.added > 10*maxReportSpells {
 				return rest.Invalid("from", "must leave at most 1,000,000 conversations to count")
 			}
 			c.add(n.PhoneNumberID, f)
