@@ -86,14 +86,18 @@ func (r refusal) Error() string { return string(r) }
 func (v *visit) refuseOIDC(err error, next string) error {
 	why, isRefusal := errors.AsType[refusal](err)
 	status, form := http.StatusForbidden, signInForm{Problem: string(why), Next: next}
+	warn := v.Log.Warn
+	if !isRefusal && !v.API.LogsStranger(v.API.ClientIP(v.r)) {
+		warn = v.Log.Debug
+	}
 
 	switch {
 	case isRefusal:
 	case errors.Is(err, oidc.ErrRefused):
-		v.Log.Warn("sign-in through the identity provider refused", "error", err)
+		warn("sign-in through the identity provider refused", "error", err)
 		form.Problem = v.say("Couldn’t verify what %s answered. Try again, or ask an admin.", v.Provider.Name)
 	case errors.Is(err, oidc.ErrUnavailable):
-		v.Log.Warn("identity provider not available", "error", err)
+		warn("identity provider not available", "error", err)
 		v.w.Header().Set("Retry-After", "10")
 		status = http.StatusServiceUnavailable
 		form.Problem = v.say("Can’t reach %s right now. Try again in a moment.", v.Provider.Name)
