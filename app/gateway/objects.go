@@ -212,6 +212,9 @@ func (g *Server) listNumbers(r *rest.Request) (rest.Reply, error) {
 	if err != nil {
 		return rest.Reply{}, err
 	}
+	if answer.Status/100 == 2 && provider.GetMember(answer.Body, "data") == nil { // what others have cannot be left out of it
+		return rest.Reply{}, errNotOffered()
+	}
 
 	accounts, err := rest.Query(g.API.Server, r, func(rx *storage.Rx) ([]storage.Account, error) {
 		return rx.AccountsOfWABA(r.Param("object"))
