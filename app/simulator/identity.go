@@ -1,19 +1,14 @@
 package simulator
 
+import "slices"
+
 // numbersWrittenTo lists the business numbers that a person has written to, or
 // the first number when there is none.
 func (s *Server) numbersWrittenTo(user *person) []*number {
-	var known []*number
 	all := s.world.numbersOf("")
-	for _, n := range all {
-		if user.Wrote[n.ID] != 0 {
-			known = append(known, n)
-		}
-	}
-
-	// With no such number there would be no callback at all.
-	if len(known) == 0 && len(all) > 0 {
-		known = all[:1]
+	known := slices.DeleteFunc(slices.Clone(all), func(n *number) bool { return user.Wrote[n.ID] == 0 })
+	if len(known) == 0 { // then there would be no callback at all
+		return all[:min(1, len(all))]
 	}
 	return known
 }

@@ -64,13 +64,7 @@ func (o object) objects(key string) []object {
 	if own, ok := o[key].([]object); ok {
 		return own
 	}
-
-	list := o.list(key)
-	all := make([]object, len(list))
-	for i, item := range list {
-		all[i] = asObject(item)
-	}
-	return all
+	return viewsOf(o.list(key), asObject)
 }
 
 // boolean reads a boolean in any of its spellings.

@@ -59,12 +59,8 @@ const maxHistory = 1000
 
 // queueHistory queues the stored messages of a number, grouped by user.
 func (s *Server) queueHistory(n *number) {
-	var own []*message
-	for _, m := range s.messages.all {
-		if m.Number == n.ID && m.Type != "reaction" {
-			own = append(own, m)
-		}
-	}
+	isOther := func(m *message) bool { return m.Number != n.ID || m.Type == "reaction" }
+	own := slices.DeleteFunc(slices.Clone(s.messages.all), isOther)
 	own = own[max(0, len(own)-maxHistory):]
 
 	threads, order := map[string]object{}, []object{}

@@ -101,13 +101,8 @@ func shownComponents(t *template) []object {
 
 // listTemplates handles GET /{waba_id}/message_templates.
 func (s *Server) listTemplates(c *call) (any, error) {
-	var items []object
-	for _, t := range s.world.templatesOf(c.id) {
-		if t.matches(c.params) {
-			items = append(items, t.node(c))
-		}
-	}
-	return c.page(items)
+	found := slices.DeleteFunc(s.world.templatesOf(c.id), func(t *template) bool { return !t.matches(c.params) })
+	return c.page(viewsOf(found, func(t *template) object { return t.node(c) }))
 }
 
 func (t *template) matches(q object) bool {
