@@ -269,7 +269,6 @@ func (s *Server) review(t *template, status, reason string) {
 type Template struct {
 	Name, Language, Category string
 	ParameterFormat          string // NAMED or POSITIONAL, which is the default
-	Status                   string // APPROVED when empty
 	Components               []map[string]any
 }
 
@@ -293,7 +292,7 @@ func (s *Server) AddTemplate(wabaID string, in Template) (id string, err error) 
 		return there.ID, nil
 	}
 
-	t.Account, t.Status = wabaID, firstOf(in.Status, statusApproved)
+	t.Account, t.Status = wabaID, statusApproved
 	s.insertTemplate(t)
 	return t.ID, nil
 }
