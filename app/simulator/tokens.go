@@ -54,12 +54,10 @@ func newSecret(n int) string {
 
 // givenToken finds the token in the header, the query or the body.
 func (c *call) givenToken() string {
-	if scheme, value, ok := strings.Cut(c.r.Header.Get("Authorization"), " "); ok {
-		if strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "OAuth") {
-			if value = strings.TrimSpace(value); value != "" {
-				return value
-			}
-		}
+	scheme, value, _ := strings.Cut(c.r.Header.Get("Authorization"), " ")
+	value = strings.TrimSpace(value)
+	if value != "" && (strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "OAuth")) {
+		return value
 	}
 
 	if c.input != nil {
