@@ -44,14 +44,6 @@ type number struct {
 	Service int64  `json:"service,omitempty"` // and how many of those
 }
 
-func (n *number) countService(at int64) int64 {
-	if month := time.UnixMilli(at).UTC().Format("2006-01"); n.Month != month {
-		n.Month, n.Service = month, 0
-	}
-	n.Service++
-	return n.Service
-}
-
 // display writes a number as the provider shows it.
 func display(phone string) string {
 	if len(phone) == 11 && phone[0] == '1' {

@@ -134,7 +134,11 @@ func (s *Server) charge(m *message, n *number) {
 	if m.Counted || m.Category != "" || !s.world.Settings.sinceOctober(s.now()) {
 		return
 	}
-	m.Counted, m.Charged = true, n.countService(s.nowMS()) > s.world.Settings.ServiceAllowance
+	if month := s.now().UTC().Format("2006-01"); n.Month != month {
+		n.Month, n.Service = month, 0
+	}
+	n.Service++
+	m.Counted, m.Charged = true, n.Service > s.world.Settings.ServiceAllowance
 }
 
 // pricing says what a message costs. Before October 2026 service messages were free, and
