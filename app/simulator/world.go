@@ -107,11 +107,8 @@ func inOrder[T any](records map[string]T, order func(T) int64) []T {
 
 // addAccount makes an account; an empty id is made up.
 func (w *world) addAccount(id, name string, subscribed bool) *account {
-	if id == "" {
-		id = newID()
-	}
-	a := &account{ID: id, Order: w.order(), Name: name, Business: newID(), Subscribed: subscribed}
-	w.Accounts[id] = a
+	a := &account{ID: firstOf(id, newID()), Order: w.order(), Name: name, Business: newID(), Subscribed: subscribed}
+	w.Accounts[a.ID] = a
 	return a
 }
 
