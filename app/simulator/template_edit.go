@@ -131,17 +131,11 @@ func (s *Server) deleteTemplates(c *call) (any, error) {
 	}
 
 	for _, t := range toDelete {
-		s.deleteTemplate(t)
+		if t.Status == statusApproved { // its name stays blocked
+			s.world.Deleted[deletedKey(t)] = s.now().Add(templateBlocked).UnixMilli()
+		}
+		s.review(t, "DELETED", "")
+		delete(s.world.Templates, t.ID)
 	}
 	return object{"success": true}, nil
-}
-
-// deleteTemplate removes one. The name of an approved one stays blocked for 30
-// days.
-func (s *Server) deleteTemplate(t *template) {
-	if t.Status == statusApproved {
-		s.world.Deleted[deletedKey(t)] = s.now().Add(templateBlocked).UnixMilli()
-	}
-	s.review(t, "DELETED", "")
-	delete(s.world.Templates, t.ID)
 }
