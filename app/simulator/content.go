@@ -8,11 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// check reads the content of one type of message and refuses what the
-// provider refuses.
-type check func(s *Server, c *call, d *draft) error
-
-var contents = map[string]check{
+// contents read the content of each type of message, and refuse what the provider refuses.
+var contents = map[string]func(s *Server, c *call, d *draft) error{
 	"text": checkText, "image": checkMedia, "video": checkMedia, "audio": checkMedia,
 	"document": checkMedia, "sticker": checkMedia, "location": checkLocation, "contacts": checkContacts,
 	"reaction": checkReaction, "interactive": checkInteractive, "template": checkTemplate,
