@@ -137,10 +137,10 @@ func (c *colleague) searches(number string) {
 	c.WaitFor(`new URLSearchParams(location.search).get("search") === "blue"`)
 	c.shoot("inbox-search")
 
-	// They keep their names while the list reads others.
-	c.pick("Sort", "Waiting longest")
-	c.WaitFor(`performance.getEntriesByType("resource").some(one => one.name.includes("sort=waiting"))`)
-	c.pick("Sort", "Newest")
+	// They keep their names when the list is read again, as it is when somebody is renamed.
+	cleo := s.conversation(number, eval[string](c.window, `location.pathname.split("/").at(-1)`))["contact"].(map[string]any)["id"].(string)
+	s.call("PATCH", s.app.URL()+"/v1/"+number+"/contacts/"+cleo, `{"name":"Cleo Maas"}`)
+	c.Find("region", "Conversation with Cleo Maas")
 	c.showsRows("Dan", "Ana Ruiz")
 	c.Click("link", "Dan")
 	c.Find("region", "Conversation with Dan")
