@@ -73,11 +73,14 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job, args fetchArg
 
 	_, ofProvider := errors.AsType[*provider.Error](err)
 	switch mismatch := errors.Is(err, errHashMismatch); {
-	case errors.Is(err, storage.ErrMediaStore):
-		// However long that takes: a file that is given up is lost.
-		return nil, queue.RetryAfter(queue.Jitter(storePause, sendSpread), err)
+	case queue.Stopped(ctx):
+		return nil, queue.Postpone(0)
+	case errors.Is(err, storage.ErrUnavailable): // the disk is full, or the storage of media away
+		// However long that takes: a file that is given up is lost, though the provider has it.
+		w.Log.Warn("could not store media", "account", sender.PublicID, "message", m.ID, "error", err)
+		return nil, queue.Postpone(queue.Jitter(storePause, sendSpread))
 	case !ofProvider && !mismatch:
-		return nil, err // our own error, such as a full disk: the queue's backoff
+		return nil, err // our own error: the queue's backoff
 	case (mismatch || provider.IsTransient(err)) && job.Attempt() <= len(fetchRetries):
 		delay := max(queue.Jitter(fetchRetries[job.Attempt()-1], sendSpread), min(provider.RetryAfter(err), maxFetchWait))
 		return nil, queue.RetryAfter(delay, err)
@@ -87,7 +90,7 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job, args fetchArg
 	return func(tx *storage.Tx) error { return w.failFetch(tx, args, err) }, nil
 }
 
-// storePause is how long a run waits before it tries again while the storage of media is away.
+// storePause is how long a run waits before it tries again while no media can be stored.
 const storePause = 30 * time.Second
 
 // errHashMismatch means that a file was damaged on the way.

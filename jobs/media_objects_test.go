@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -71,7 +72,14 @@ func TestMediaIsFetchedOnceItsStorageIsBack(t *testing.T) {
 	bubble(t, func(w *world) {
 		store := w.withObjects()
 		store.away.Store(true)
-		w.provider.answer = shelf(picture)
+		refused := false
+		w.provider.answer = func(n int, c call) (*http.Response, error) {
+			if !store.away.Load() && !refused { // which is the first failure of the provider
+				refused = true
+				return answered(503, ""), nil
+			}
+			return shelf(picture)(n, c)
+		}
 		w.start()
 		w.photo("wamid.in", "image", "")
 		time.Sleep(3 * time.Hour)

@@ -27,6 +27,8 @@ func (w *Workers) onboard(ctx context.Context, job storage.Job, args storage.Onb
 		return nil, queue.Postpone(onboardRetries[0]) // a request is registering it
 	case errors.Is(err, storage.ErrNotFound):
 		return nil, err
+	case err != nil && queue.Stopped(ctx):
+		return nil, queue.Postpone(0)
 	case err != nil:
 		return w.onboardFailed(job, args, err)
 	}
