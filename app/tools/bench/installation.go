@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"confab/app/tools/rig"
+	"confab/jobs/webhook"
 	"confab/storage"
 )
 
@@ -170,7 +171,7 @@ func (o *installation) callbackOf(n int64) []byte {
 		o.provider.WABAID, strings.TrimPrefix(o.provider.PhoneNumber, "+"), o.provider.PhoneNumberID, contact, message)
 
 	return formatRequest(o.Address, "POST", "/provider/webhook", body,
-		"X-Hub-Signature-256: "+rig.ProviderSignature(o.provider.AppSecret, []byte(body)))
+		"X-Hub-Signature-256: "+webhook.SignNative([]byte(body), o.provider.AppSecret))
 }
 
 func (s *server) create(path, body string) string {

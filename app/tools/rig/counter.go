@@ -2,9 +2,6 @@ package rig
 
 import (
 	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -91,11 +88,4 @@ func newCounter() http.Handler {
 		tally = Tally{}
 	})
 	return mux
-}
-
-// ProviderSignature is how the provider signs a callback: the value of X-Hub-Signature-256.
-func ProviderSignature(secret string, body []byte) string {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(body)
-	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }

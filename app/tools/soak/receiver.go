@@ -159,7 +159,7 @@ func (r *receiver) recordStatuses(endpoint, signature string, body []byte) {
 	if signature == "" {
 		return
 	}
-	if signature != rig.ProviderSignature(r.secrets[endpoint][0], body) {
+	if signature != webhook.SignNative(body, r.secrets[endpoint][0]) {
 		r.faults["provider's signature that does not verify"]++
 	}
 
