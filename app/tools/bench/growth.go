@@ -5,13 +5,11 @@ import "fmt"
 // fewMessages is with how many stored messages growth is compared.
 const fewMessages = 1000
 
-type operation struct {
+var operations = []struct {
 	what    string
 	request func(*server) []byte
 	goal    float64 // least ratio of the rate with many messages to that with few
-}
-
-var operations = []operation{
+}{
 	{"POST message accepted", func(s *server) []byte { return s.messageTo(s.sent.Add(1) * 7919) }, 0.8},
 	{"GET message", (*server).get, 0.5},
 	{"GET messages, 20 somewhere in the past", (*server).list, 0.9},
