@@ -16,10 +16,6 @@ type report struct {
 	keptDir string              // directory that is left to look into
 }
 
-func newReport() *report {
-	return &report{counts: make(map[string]int), found: make(map[string][]string)}
-}
-
 // discrepancy records a discrepancy. The format is its kind.
 func (r *report) discrepancy(format string, args ...any) {
 	r.found[format] = append(r.found[format], fmt.Sprintf(format, args...))

@@ -48,7 +48,8 @@ type trial struct {
 // soak runs one trial and returns its report. If the trial failed, the files needed to find
 // out why are kept, and the report or the error says where.
 func soak(o options) *report {
-	t := &trial{options: o, dir: rig.Must(os.MkdirTemp("", "confab-soak-*")), report: newReport()}
+	t := &trial{options: o, dir: rig.Must(os.MkdirTemp("", "confab-soak-*"))}
+	t.report = &report{counts: make(map[string]int), found: make(map[string][]string)}
 	rig.Cleanup(func() {
 		if !t.keep {
 			os.RemoveAll(t.dir)
