@@ -24,7 +24,7 @@ func (s *stage) fillExports(number string, recipients, contacts, metadata int) {
 	storagetest.Exec(s.t, dir, `
 		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		INSERT INTO broadcast_recipients (broadcast, number, phone_number, status, reason)
-		SELECT (SELECT max(number) FROM broadcasts), i, '+1555' || (1000000 + i), 5, printf('%.*c', 200, 'x') FROM n`, recipients)
+		SELECT (SELECT max(number) FROM broadcasts), i, '+1555' || (1000000 + i), 5, printf('%.*c', 2000, 'x') FROM n`, recipients)
 	storagetest.Exec(s.t, dir, `
 		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		INSERT INTO contacts (id, account_id, phone_number, metadata, created_at, updated_at)
@@ -75,7 +75,7 @@ func TestAnExportEndsWithTheRightToIt(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
-	s.fillExports(number, 100_000, 3000, 12_000)
+	s.fillExports(number, 12_000, 3000, 12_000) // each is longer than what is on its way can be
 
 	for _, path := range []string{"/contacts.csv", exportedBroadcast} {
 		b, u := s.joined("disabled"+path[1:4]+"@example.com", storage.RoleAdmin)
