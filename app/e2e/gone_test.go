@@ -29,8 +29,9 @@ func holding(t *testing.T, dir string, words ...string) (found []string) {
 			return nil // a file may go while it is looked for
 		}
 		content, _ := os.ReadFile(path)
+		content = bytes.ToLower(content)
 		for _, word := range words {
-			if bytes.Contains(bytes.ToLower(content), []byte(word)) {
+			if bytes.Contains(content, []byte(word)) {
 				found = append(found, e.Name()+" holds "+word)
 			}
 		}
