@@ -117,6 +117,7 @@ func TestPeopleCanWriteEverythingThereIs(t *testing.T) {
 }
 
 func TestFilesOfPeopleAreHosted(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	for kind, content := range map[string]string{
@@ -170,6 +171,7 @@ func TestAFileOfAPurgedMessageIsNoLongerHosted(t *testing.T) {
 }
 
 func TestWhatWasWrittenIsEditedAndRevoked(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	number := s.connect()
@@ -185,6 +187,7 @@ func TestWhatWasWrittenIsEditedAndRevoked(t *testing.T) {
 }
 
 func TestAMessageFromThePhoneIsSentAndDelivered(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	number := s.connect()
@@ -199,6 +202,7 @@ func TestAMessageFromThePhoneIsSentAndDelivered(t *testing.T) {
 }
 
 func TestSomebodyWithANewNumberStaysTheSamePerson(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	number := s.connect()
@@ -282,6 +286,7 @@ func TestWhoWantsNoMarketingGetsNone(t *testing.T) {
 }
 
 func TestWhoHasNotConsentedGetsNoTemplates(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	number := s.connect()

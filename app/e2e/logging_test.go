@@ -19,6 +19,7 @@ import (
 )
 
 func TestTheLogIsJSONUnlessItIsReadByPeople(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	var out bytes.Buffer
 	app.NewLogger(&out, config.Log{Level: "info"}).Info("serving", "url", "http://x")

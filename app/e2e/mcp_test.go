@@ -565,6 +565,7 @@ func FuzzToolArguments(f *testing.F) {
 
 // A tool answers a page at the most: 25 items, and of long texts only the beginning.
 func TestToolsAnswerAPageAtTheMost(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t, withMCP(false))
 	number := s.connect()
@@ -598,6 +599,7 @@ func TestToolsAnswerAPageAtTheMost(t *testing.T) {
 }
 
 func TestAnAgentSendsTemplatesAndReplaysDeliveries(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t, withMCP(true), reachable)
 	number := s.connect()

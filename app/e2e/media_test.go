@@ -165,6 +165,7 @@ func (p *platform) send(id string) {
 }
 
 func TestLibraryMediaTravelsFromTheAPIToTheProviderAndTheWorld(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	p := newPlatform(t)
 	content := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"

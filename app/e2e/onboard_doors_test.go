@@ -38,6 +38,7 @@ func TestNothingStandsAtATokenThatWasNotGiven(t *testing.T) {
 }
 
 func TestNothingThatOthersWroteRunsInThePage(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newSandbox(t)
 	evil := `"><script>alert(1)</script><img src=x onerror=alert(2)>{{.}}'` + "`</title></textarea>"
@@ -58,6 +59,7 @@ func TestNothingThatOthersWroteRunsInThePage(t *testing.T) {
 }
 
 func TestThePagesAreShutToOtherSites(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newSandbox(t)
 	_, link := s.invite("Bakery", `{}`)
@@ -94,6 +96,7 @@ func TestThePagesAreShutToOtherSites(t *testing.T) {
 }
 
 func TestAPublicNameIsKnown(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newSandbox(t, func(c *config.Config) { c.Server.PublicURL = "https://chat.test" })
 	base := "http://" + s.app.Config.Server.Listen

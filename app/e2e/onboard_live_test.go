@@ -32,12 +32,14 @@ func (s *stage) signup(name string) simulator.Signup {
 }
 
 func TestALivePageOffersToKeepThePhoneApp(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, signing, coexisting)
 	_, link := s.invite("Bakery", redirects)
 	is.New(t).True(strings.Contains(ask(t, "GET", link, nil).body, " data-coexistence>"))
 }
 
 func TestALivePageRunsTheProvidersSignup(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t, signing)
 	customer, link := s.invite("Bakery", redirects)

@@ -52,6 +52,7 @@ func TestTheLogShowsNeitherSetupTokensNorMediaNames(t *testing.T) {
 }
 
 func TestTheDocumentationSaysWhereTheKeyGoes(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	guide, err := os.ReadFile("../pages/guides/backups.md")
 	is.NoErr(err)

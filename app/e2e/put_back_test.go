@@ -161,6 +161,7 @@ func TestADatabaseFromAnotherDirectoryIsNoticed(t *testing.T) {
 
 // What a command changes while no server runs is missed too when an older database is put back.
 func TestAnOlderDatabaseThatLacksTheChangeOfACommandIsNoticed(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newServer(t)
 	s.mustSend("POST", "/v1/customers", `{"name":"Bakery"}`)
@@ -185,6 +186,7 @@ func TestAnOlderDatabaseThatLacksTheChangeOfACommandIsNoticed(t *testing.T) {
 
 // A file that does not tell how far the database had come is as good as none.
 func TestADatabaseWhoseEpochFileCannotBeReadIsHeldBack(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newServer(t)
 	s.mustSend("POST", "/v1/customers", `{"name":"Bakery"}`)

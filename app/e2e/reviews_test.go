@@ -65,6 +65,7 @@ func TestReviewsReachTheTemplatesHoweverFastTheyAre(t *testing.T) {
 }
 
 func TestAnAccountFollowsTheProvidersNews(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	var waba string

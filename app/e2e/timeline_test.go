@@ -10,6 +10,7 @@ import (
 )
 
 func TestAMessageIsSentThenDeliveredThenRead(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	number := s.connect()
