@@ -117,7 +117,8 @@ func (g *Server) pass(r *rest.Request) (provider.Answer, error) {
 	query.Del(tokenName)
 	query.Del(proofName)
 	query.Del("")
-	p := provider.PassedCall{Method: r.HTTP.Method, ID: r.Param("object"), Edge: edgeOf(r), Query: query}
+	_, edge, _ := strings.Cut(strings.Trim(strings.TrimPrefix(r.HTTP.URL.Path, r.Prefix), "/"), "/")
+	p := provider.PassedCall{Method: r.HTTP.Method, ID: r.Param("object"), Edge: edge, Query: query}
 	switch p.Method {
 	case http.MethodHead:
 		p.Method = http.MethodGet
@@ -157,11 +158,6 @@ func idOf(object []byte) string {
 	var id provider.ID
 	_ = json.Unmarshal(provider.GetMember(object, "id"), &id) // stays empty
 	return string(id)
-}
-
-func edgeOf(r *rest.Request) string {
-	_, edge, _ := strings.Cut(strings.Trim(strings.TrimPrefix(r.HTTP.URL.Path, r.Prefix), "/"), "/")
-	return edge
 }
 
 // passRead handles what is only read.
