@@ -239,10 +239,7 @@ func asJSON(hr *http.Request, raw []byte) []byte {
 		}
 		form = read.Value
 	case bytes.HasPrefix(trimmed, []byte("{")):
-		if hr.URL.RawQuery == "" {
-			return raw
-		}
-		if json.Unmarshal(trimmed, &body) != nil {
+		if hr.URL.RawQuery == "" || json.Unmarshal(trimmed, &body) != nil {
 			return raw
 		}
 	case len(trimmed) > 0 && kind == "application/x-www-form-urlencoded":
