@@ -14,14 +14,12 @@ import (
 // checkReplica writes to the storage of the replica, asks the server how far it is, and asks
 // for the master key to be kept elsewhere.
 func (e *examination) checkReplica(ctx context.Context) {
-	switch {
-	case e.config.Replica.URL != "":
-	case e.isStandby:
-		e.warn("replica", "Set replica.url to what the standby follows.",
-			"replica.url is not set: nothing will be replicated when this machine is restarted as the server.")
-		e.checkReplicaProgress(ctx)
-		return
-	default:
+	if e.config.Replica.URL == "" {
+		if e.isStandby {
+			e.warn("replica", "Set replica.url to what the standby follows.",
+				"replica.url is not set: nothing will be replicated when this machine is restarted as the server.")
+			e.checkReplicaProgress(ctx)
+		}
 		return
 	}
 
@@ -56,7 +54,11 @@ func (e *examination) checkReplicaProgress(ctx context.Context) {
 		e.broken("standby", "Start it: confab standby URL.", "No standby is running on %s.", string(e.dir))
 		return
 	case !answered:
-		if status, err = e.storedReplica(ctx); err != nil {
+		place, err := replica.PlaceOf(e.config.Replica)
+		if err == nil {
+			status, err = place.StatusOf(ctx, e.db)
+		}
+		if err != nil {
 			e.broken("replica", "Fix the storage: until then the replica falls behind.", "%s.", sentence(errorText(err)))
 			return
 		}
@@ -75,15 +77,6 @@ func (e *examination) checkReplicaProgress(ctx context.Context) {
 		return
 	}
 	e.warn(check, advice, "%s", strings.TrimSpace(strings.Join(warnings, " ")+" "+replicaFigures(status)))
-}
-
-// storedReplica is how far the replica is while no server runs.
-func (e *examination) storedReplica(ctx context.Context) (replica.Status, error) {
-	place, err := replica.PlaceOf(e.config.Replica)
-	if err != nil {
-		return replica.Status{}, err
-	}
-	return place.StatusOf(ctx, e.db)
 }
 
 // replicaFigures says how far a replica is, or the copy of a standby; "" if that has none.
