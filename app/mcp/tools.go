@@ -207,7 +207,6 @@ func (t *tool) describe() *mcp.Tool {
 		}
 	}
 
-	no := false
 	return &mcp.Tool{
 		Name:        t.name,
 		Title:       t.title,
@@ -216,9 +215,9 @@ func (t *tool) describe() *mcp.Tool {
 		Annotations: &mcp.ToolAnnotations{
 			Title:           t.title,
 			ReadOnlyHint:    !t.isWrite,
-			DestructiveHint: &no,
+			DestructiveHint: new(false),
 			IdempotentHint:  t.isRepeat,
-			OpenWorldHint:   &no,
+			OpenWorldHint:   new(false),
 		},
 	}
 }
