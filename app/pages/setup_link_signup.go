@@ -65,8 +65,13 @@ func (v *visit) servePost() error {
 	// not be lost.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.r.Context()), signupTimeout)
 	defer cancel()
-	if err := v.beginOnboarding(ctx, s); err != nil {
-		return v.showSignupError(err)
+	err = v.beginOnboarding(ctx, s)
+	if failed, ok := errors.AsType[*signupError](err); ok {
+		v.Log.Warn("a signup failed", "setup_link", v.invitation.ID, "reason", failed.reason, "error", failed.cause)
+		return v.showFailed(http.StatusOK, failed.reason)
+	}
+	if err != nil {
+		return err
 	}
 	return v.awaitOutcome()
 }
@@ -121,18 +126,6 @@ type signupError struct {
 
 func (e *signupError) Error() string { return e.reason + ": " + e.cause.Error() }
 func (e *signupError) Unwrap() error { return e.cause }
-
-// showSignupError answers a signup that could not even begin to be connected. Any other
-// error is returned.
-func (v *visit) showSignupError(err error) error {
-	e, ok := errors.AsType[*signupError](err)
-	if !ok {
-		return err
-	}
-
-	v.Log.Warn("a signup failed", "setup_link", v.invitation.ID, "reason", e.reason, "error", e.cause)
-	return v.showFailed(http.StatusOK, e.reason)
-}
 
 // beginOnboarding exchanges the code for a token, finds the number that the token is
 // for, and stores the account with the job that connects it.
