@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -45,12 +46,8 @@ type Permit struct {
 
 // NewSemaphore makes a semaphore of which nothing is held.
 func NewSemaphore(o SemaphoreOptions) *Semaphore {
-	if o.Share == 0 {
-		o.Share = o.Total
-	}
-	if o.Strangers == 0 {
-		o.Strangers = o.Total
-	}
+	o.Share = cmp.Or(o.Share, o.Total)
+	o.Strangers = cmp.Or(o.Strangers, o.Total)
 	return &Semaphore{SemaphoreOptions: o, ledger: newLedger()}
 }
 
