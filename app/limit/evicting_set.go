@@ -71,7 +71,8 @@ func (m *Member) Add(h Holder, weight int64) error {
 func (m *Member) Grow(by int64) error {
 	return m.change(func() {
 		if m.place != nil {
-			m.set.grow(&m.hold, by)
+			m.weight += by
+			m.set.count(&m.hold, by)
 		}
 	})
 }

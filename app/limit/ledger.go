@@ -98,11 +98,6 @@ func (l *ledger) detach(h *hold) {
 	}
 }
 
-func (l *ledger) grow(h *hold, by int64) {
-	h.weight += by
-	l.count(h, by)
-}
-
 // count adds to what the holder of a hold has.
 func (l *ledger) count(h *hold, by int64) {
 	h.group.weight += by
