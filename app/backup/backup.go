@@ -156,8 +156,7 @@ func (a *archiver) write(copyPath string) error {
 
 	// The list of files is read from the copy, so that it fits the database in
 	// the archive even if the original changes meanwhile.
-	_, err = storage.ReadCopy(copyPath, a.addMedia)
-	if err != nil {
+	if _, err = storage.ReadCopy(copyPath, a.addMedia); err != nil {
 		return err
 	}
 
