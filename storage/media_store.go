@@ -105,6 +105,9 @@ func (f *Files) openCopy(ctx context.Context, sum string) (*os.File, error) {
 func (f *Files) makeCopy(ctx context.Context, sum string) error {
 	f.store.fetches <- struct{}{} // those before have time limits
 	defer func() { <-f.store.fetches }()
+	if _, err := f.root.Stat(copyName(sum)); err == nil {
+		return nil // it was made since it was looked for
+	}
 
 	size, err := f.fetch(ctx, sum, copyName(sum))
 	if err != nil {
