@@ -64,7 +64,7 @@ func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Comm
 	}
 
 	err = errors.Join(err, p.oldRows(ctx, storage.APILogBodies, storage.PurgeScope{Before: now.Add(-storage.KeptBodies)}))
-	err = errors.Join(err, p.oldRows(ctx, storage.RuleFirings, storage.PurgeScope{Before: now.Add(-firingsKept)}))
+	err = errors.Join(err, p.oldRows(ctx, storage.RuleFirings, storage.PurgeScope{Before: now.Add(-storage.FiringsKept)}))
 	if keep := w.Retention.Audit; keep > 0 {
 		err = errors.Join(err, p.oldRows(ctx, storage.AuditLog, storage.PurgeScope{Before: daysBefore(now, keep)}))
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"math"
-	"time"
 
 	"confab/jobs/event"
 	"confab/jobs/messaging"
@@ -22,12 +21,7 @@ import (
 // echoes; and a rule answers once in a spell, unless it says otherwise: two that write to each
 // other come to an end.
 
-const (
-	kindRules = "rules.run"
-
-	// firingsKept is for how long it is kept what rules did.
-	firingsKept = 30 * 24 * time.Hour
-)
+const kindRules = "rules.run"
 
 type rulesArgs struct {
 	storage.AboutMessage

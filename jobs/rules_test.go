@@ -430,6 +430,10 @@ func TestFiringsMoveWithAMergeAndAreKeptForThirtyDays(t *testing.T) {
 		time.Sleep(24 * time.Hour)
 		w.is.Equal(len(storagetest.Select[int](t, w.dir, `SELECT 1 FROM rule_firings`)), 2)
 		time.Sleep(48 * time.Hour)
+		w.says(ana, "hi")
+		w.is.Equal(len(w.fired()), 0) // nor is it forgotten in the same spell
+		w.resolve()
+		time.Sleep(2 * time.Hour)
 		w.is.Equal(len(storagetest.Select[int](t, w.dir, `SELECT 1 FROM rule_firings`)), 0)
 	})
 }

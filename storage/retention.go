@@ -141,7 +141,13 @@ const (
 // the organization has, such as events.
 func (t AgedTable) scope() string {
 	switch t {
-	case RawCallbacks, ConversationChangeLog, NoteTable, RuleFirings:
+	case RuleFirings: // but for those that keep a rule from firing again
+		return NoteTable.scope() + ` AND NOT EXISTS (
+			SELECT 1 FROM conversations v JOIN rules r ON r.id = rule_firings.rule_id
+			WHERE v.id = rule_firings.conversation_id AND v.status <> 'resolved' AND r.once_per <> 'day'
+				AND (r.once_per = 'spell' AND rule_firings.message_id >= v.waits_from
+					OR rule_firings.message_id = (SELECT id FROM messages WHERE number = ` + lastSpoken + `)))`
+	case RawCallbacks, ConversationChangeLog, NoteTable:
 		return `(?2 = 0 OR EXISTS (SELECT 1 FROM accounts WHERE id = account_id AND organization_id = ?2))
 			AND (?3 = 0 OR account_id = ?3)`
 	case APILogBodies:

@@ -195,10 +195,14 @@ type Firing struct {
 
 const firingColumns = `f.id, f.rule_id, f.account_id, f.conversation_id, f.message_id, f.scope, f.actions, f.created_at`
 
-// Firings lists what a rule did, newest first, and says how far it came.
+// FiringsKept is for how long it is kept what rules did, and longer where that keeps one from firing again.
+const FiringsKept = 30 * 24 * time.Hour
+
+// Firings lists what a rule did as long as that is kept, newest first, and says how far it came.
 func (rx *Rx) Firings(rule string, after After, limit int) ([]Firing, After, error) {
 	q := sqlite.ListQuery{Columns: firingColumns, Table: "rule_firings f", Index: "rule_firings_of_rule", ID: "f.id"}
 	q.ByIndex("f.rule_id = ?", true, rule)
+	q.End.ID = sqlite.FirstID(PrefixFiring, rx.db.Now().Add(-FiringsKept))
 	return sqlite.FindPage[Firing](&rx.Rx, q, after, limit)
 }
 
