@@ -148,10 +148,11 @@ func (c *Client) order(ctx context.Context, tok Token, rq call) error {
 
 // exchange makes one call and reads its answer into out.
 func (c *Client) exchange(ctx context.Context, tok Token, rq call, out answer) error {
-	var trace writeTrace
+	// Whether the request was written decides between the outcomes NotSent and Unknown after an error.
+	var started, wrote atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn:      func(string) { trace.started.Store(true) },
-		WroteHeaders: func() { trace.wrote.Store(true) },
+		GetConn:      func(string) { started.Store(true) },
+		WroteHeaders: func() { wrote.Store(true) },
 	})
 
 	hidden := c.secretsOf(tok, rq)
@@ -166,7 +167,7 @@ func (c *Client) exchange(ctx context.Context, tok Token, rq call, out answer) e
 	res, err := c.http.Do(req)
 	if err != nil {
 		// A transport that never reported a connection does not trace, and so proves nothing.
-		sent := trace.wrote.Load() || !trace.started.Load()
+		sent := wrote.Load() || !started.Load()
 		return noAnswerError(rq.op, hidden.redactError(contextCause(ctx, err)), sent)
 	}
 	defer res.Body.Close()
@@ -203,10 +204,6 @@ func contextCause(ctx context.Context, err error) error {
 	}
 	return err
 }
-
-// writeTrace records whether a request was written to a connection. After an
-// error it decides between the outcomes NotSent and Unknown.
-type writeTrace struct{ started, wrote atomic.Bool }
 
 // proof is the appsecret_proof of a token. It shows that the caller knows the
 // app's secret too, so that a stolen token alone is of no use.
