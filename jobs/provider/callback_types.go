@@ -73,7 +73,9 @@ func (c Change) PhoneNumberID() string {
 // Value is what a change reports about one number. Its items stay raw, to be
 // read one by one: a bad one must not spoil the others.
 type Value struct {
-	Metadata    Metadata              `json:"metadata"`
+	Metadata struct {
+		PhoneNumberID ID `json:"phone_number_id"`
+	} `json:"metadata"`
 	Contacts    List[json.RawMessage] `json:"contacts"`         // Profile
 	Messages    List[json.RawMessage] `json:"messages"`         // Message
 	Echoes      List[json.RawMessage] `json:"message_echoes"`   // Message
@@ -98,11 +100,6 @@ func (l *List[T]) UnmarshalJSON(raw []byte) error {
 
 	*l = make(List[T], 1)
 	return json.Unmarshal(raw, &(*l)[0])
-}
-
-// Metadata names the business number that a change is about.
-type Metadata struct {
-	PhoneNumberID ID `json:"phone_number_id"`
 }
 
 // Read decodes a value, or one of its items, into the type that belongs to it.

@@ -45,18 +45,15 @@ type NumberHealth struct {
 	NameStatus string `json:"name_status"`
 	Limit      string `json:"whatsapp_business_manager_messaging_limit"` // such as TIER_250
 	Health     struct {
-		Entities []HealthEntity `json:"entities"`
+		Entities []struct { // the number, and what it depends on
+			Type   string `json:"entity_type"`
+			Errors []struct {
+				Code        int    `json:"error_code"`
+				Description string `json:"error_description"`
+				Solution    string `json:"possible_solution"`
+			} `json:"errors"`
+		} `json:"entities"`
 	} `json:"health_status"`
-}
-
-// HealthEntity is the number, or something that it depends on.
-type HealthEntity struct {
-	Type   string `json:"entity_type"`
-	Errors []struct {
-		Code        int    `json:"error_code"`
-		Description string `json:"error_description"`
-		Solution    string `json:"possible_solution"`
-	} `json:"errors"`
 }
 
 // NumberHealth reads what may keep a number from sending, as far as the version of the API has it.
