@@ -36,15 +36,12 @@ func (c *Context) UnmarshalJSON(raw []byte) error {
 // message, for example, is the member that has the name of the message's type.
 // Of a key that appears twice the last value counts, as in encoding/json.
 func GetMember(object json.RawMessage, key string) json.RawMessage {
-	if !json.Valid(object) {
+	if !isObject(object) {
 		return nil
 	}
 
 	s := scanner{doc: object}
-	if s.skipSpace() != '{' {
-		return nil
-	}
-
+	s.skipSpace()
 	var found json.RawMessage
 	s.members(func(k []byte, _ int) {
 		if value := s.value(); string(k) == key {
