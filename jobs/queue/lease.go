@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -223,10 +224,7 @@ func (r *Runner) unknown(jobs []storage.RunningJob) (lost []storage.RunningJob) 
 
 	ahead := make(map[int64]bool)
 	for _, l := range r.lanes {
-		for _, j := range l.ready {
-			ahead[j.ID] = true
-		}
-		for _, j := range l.returning {
+		for _, j := range slices.Concat(l.ready, l.returning) {
 			ahead[j.ID] = true
 		}
 	}

@@ -127,10 +127,8 @@ func (r *Runner) recoverState(ctx context.Context) error {
 		return err
 	}
 
-	var (
-		leased []storage.RunningJob
-		held   []storage.HeldLane
-	)
+	var leased []storage.RunningJob
+	var held []storage.HeldLane
 	err := r.DB.Search(ctx, storage.InternalWork, func(rx *storage.Rx) (err error) {
 		if leased, err = rx.RunningJobs(); err != nil {
 			return err
