@@ -37,10 +37,11 @@ func (b *bucket) explain(err error) error {
 
 	where := cmp.Or(b.endpoint, "Amazon S3")
 	timeout, isNet := errors.AsType[net.Error](err)
+	op, isOp := errors.AsType[*net.OpError](err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), isNet && timeout.Timeout():
 		return fmt.Errorf("%s did not answer in time", where)
-	case isDial(err):
+	case isOp && op.Op == "dial":
 		return fmt.Errorf("%s cannot be reached: %w", where, rootOf(err))
 	}
 	return fmt.Errorf("%s: %w", where, rootOf(err))
@@ -89,11 +90,6 @@ func (b *bucket) explainCode(err error) error {
 		return fmt.Errorf("the storage answered %d (%s)", status, code)
 	}
 	return nil
-}
-
-func isDial(err error) bool {
-	op, ok := errors.AsType[*net.OpError](err)
-	return ok && op.Op == "dial"
 }
 
 // rootOf is the innermost error, which says what went wrong.
