@@ -186,7 +186,10 @@ func (x *Index) Step(ctx context.Context) (more bool, err error) {
 		x.mu.Unlock()
 	}
 	if isDamage(err) {
-		x.discard()
+		x.Close()
+		if err := removeFile(x.path); err != nil {
+			x.onError(err)
+		}
 		return true, fmt.Errorf("the search index is damaged and is being rebuilt: %w", err)
 	}
 	return more, err
@@ -324,14 +327,6 @@ func (x *Index) Close() {
 	if x.file != nil {
 		_ = x.file.close() // nothing of it is needed any more
 		x.file = nil
-	}
-}
-
-// discard closes the index and removes it, so that the next step makes a new one.
-func (x *Index) discard() {
-	x.Close()
-	if err := removeFile(x.path); err != nil {
-		x.onError(err)
 	}
 }
 

@@ -45,16 +45,13 @@ func Fold(text string) string {
 	if strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 		return strings.ToLower(text)
 	}
-	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, " ")
-	}
 
 	plain := strings.Map(func(r rune) rune {
 		if unicode.Is(accents, r) {
 			return -1
 		}
 		return r
-	}, norm.NFKD.String(text))
+	}, norm.NFKD.String(strings.ToValidUTF8(text, " ")))
 	return plainLetters.Replace(sqlite.Fold(norm.NFC.String(plain)))
 }
 
