@@ -57,8 +57,7 @@ func MessageReceived(s Subject, r Received, envelope []byte) (Event, error) {
 		svc.Labels = []storage.AttachedLabel{}
 	}
 	if r.MediaURL != "" {
-		ready := storage.MediaReady
-		svc.MediaURL, svc.MediaStatus = &r.MediaURL, &ready
+		svc.MediaURL, svc.MediaStatus = &r.MediaURL, new(storage.MediaReady)
 	}
 
 	text, err := encode(svc)
@@ -140,9 +139,7 @@ func MessageSent(s Subject, m storage.Message, at storage.Time, mediaURL string)
 	var replied struct {
 		MessageID *string `json:"message_id"`
 	}
-	if m.Context != nil {
-		_ = json.Unmarshal(m.Context, &replied) // what cannot be read is no reply
-	}
+	_ = json.Unmarshal(m.Context, &replied) // what cannot be read is no reply
 
 	return Event{subject: s, kind: TypeMessageSent, eventID: id, data: messageSent{
 		Session:   s.PhoneNumberID,
@@ -173,8 +170,7 @@ func mediaOf(m storage.Message, url string) *sentMedia {
 	media := &sentMedia{}
 	switch {
 	case url != "":
-		ready := storage.MediaReady
-		media.URL, media.Status = &url, &ready
+		media.URL, media.Status = &url, new(storage.MediaReady)
 	case m.MediaStatus == nil: // otherwise it is an echo whose file could not be fetched
 		return nil
 	}
