@@ -115,6 +115,19 @@ func TestALabelsAudienceIsAsItStood(t *testing.T) {
 	})
 }
 
+func TestACancelledAudienceFollowsItsLabelNoMore(t *testing.T) {
+	broadcasting(t, func(w *world) {
+		label, contacts := w.labeledPeople(3)
+		b := w.move(w.toLabel(label), jobs.CancelBroadcast) // the runner has not started: nothing is read yet
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error {
+			_, err := tx.SetContactLabel(contacts[0].ID, label, false)
+			return err
+		})
+		w.is.Equal(len(storagetest.Select[int](t, w.dir, `SELECT 1 FROM broadcast_label_changes`)), 0)
+		w.is.Equal(w.now(b).Status, storage.BroadcastCancelled)
+	})
+}
+
 func TestALabelThatIsDeletedMeanwhileIsStillTheAudience(t *testing.T) {
 	broadcasting(t, func(w *world) {
 		label, _ := w.labeledPeople(50)

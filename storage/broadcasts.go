@@ -191,6 +191,7 @@ func (tx *Tx) CancelBroadcast(b *Broadcast) error {
 
 	tx.countDeletion() // who has a message of it in memory reads it again
 	b.Status, b.CompletedAt = BroadcastCancelled, tx.Now
+	b.Prepared = true // whoever gets its label now is no recipient
 	if err := tx.UpdateBroadcast(b); err != nil {
 		return err
 	}
