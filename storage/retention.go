@@ -58,8 +58,10 @@ func (rx *Rx) PurgedAccounts(p PurgeScope) ([]int64, error) {
 		ORDER BY id`, p.Organization, p.Account)
 }
 
-// nothingPending are the messages that are not being sent, and whose media is not being fetched.
-const nothingPending = `status NOT IN ('queued', 'pending') AND coalesce(media_status, '') <> 'fetching'`
+// nothingPending are the messages that are not being sent, and whose media is not being fetched. One
+// that went through the gateway and got no answer stays pending: no job sends it again.
+const nothingPending = `(status NOT IN ('queued', 'pending') OR status = 'pending' AND source = 'gateway')
+	AND coalesce(media_status, '') <> 'fetching'`
 
 // OldMessages lists the next messages of an account that are from before a time, in the order of
 // their ids: none is older than its id, but one that was sent later is younger.

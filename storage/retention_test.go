@@ -121,11 +121,16 @@ func TestMessagesUnderWayAreNotPurged(t *testing.T) {
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
 		return tx.Run(`UPDATE messages SET status = 'delivered', media_status = 'fetching' WHERE id = ?`, fetching.ID)
 	})
+	passed := h.add(t, db) // no answer came to a call of the gateway
+	rows = append(rows, storage.Row{At: passed.CreatedAt, ID: passed.ID})
+	storagetest.Update(t, db, func(tx *storage.Tx) error {
+		return tx.Run(`UPDATE messages SET status = 'pending', source = 'gateway' WHERE id = ?`, passed.ID)
+	})
 	counted := view(t, db, func(rx *storage.Rx) (storage.PurgeCounts, error) {
 		return rx.CountPurge(storage.PurgeScope{Before: storage.Now() + 1})
 	})
-	is.Equal(counted, storage.PurgeCounts{Messages: 2})
-	is.Equal(update(t, db, func(tx *storage.Tx) (int64, error) { n, _, _, err := tx.DeleteMessages(1, rows, nil); return n, err }), int64(2))
+	is.Equal(counted, storage.PurgeCounts{Messages: 3})
+	is.Equal(update(t, db, func(tx *storage.Tx) (int64, error) { n, _, _, err := tx.DeleteMessages(1, rows, nil); return n, err }), int64(3))
 	left := view(t, db, func(rx *storage.Rx) ([]storage.Message, error) {
 		rows, _, err := rx.Messages(h.account.ID, storage.MessageFilter{}, storage.First, 10)
 		return rows, err
