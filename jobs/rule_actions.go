@@ -157,6 +157,10 @@ func (run *ruleRun) send(tx *storage.Tx, to storage.Thread, m storage.Message, c
 	if refused := messaging.RefusalOf(run.sender); refused != nil {
 		return string(refused.Code), nil
 	}
+	// An idle rule whose time came before a restore may have sent this already, after the backup was made.
+	if restored, err := tx.RestoredAt(); err != nil || run.due > 0 && run.due < restored {
+		return string(errorcode.MessageOverdue), err
+	}
 	if left, err := run.w.isQuotaLeft(tx, run.sender.OrganizationID); err != nil || !left {
 		return string(errorcode.QuotaExceeded), err
 	}

@@ -97,13 +97,12 @@ func (w *Workers) askIdleAt(ctx context.Context, r storage.Rule, account int64) 
 func (w *Workers) findIdle(
 	ctx context.Context, r storage.Rule, n storage.NumberRules, after storage.IdleConversation,
 ) (found []storage.IdleConversation, err error) {
-	local := w.DB.Now().Std().In(n.Hours.Zone())
-	today := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, local.Location())
-	before := local.Add(-time.Duration(*r.If.IdleMinutes) * time.Minute)
+	today := startOfDay(w.DB.Now(), n.Hours.Zone())
+	before := w.DB.Now().Add(-silence(r))
 
 	for more := true; more && len(found) < idleAtOnce; {
 		err := w.DB.View(ctx, func(rx *storage.Rx) error {
-			page, err := rx.IdleConversations(r, after, storage.At(before), storage.At(today), idleAtOnce)
+			page, err := rx.IdleConversations(r, after, before, today, idleAtOnce)
 			more = len(page) == idleAtOnce
 			for _, after = range page {
 				run, err := w.newIdleRun(rx, r, n, after)
@@ -123,6 +122,13 @@ func (w *Workers) findIdle(
 	return found, nil
 }
 
+func silence(r storage.Rule) time.Duration { return time.Duration(*r.If.IdleMinutes) * time.Minute }
+
+func startOfDay(t storage.Time, zone *time.Location) storage.Time {
+	year, month, day := t.Std().In(zone).Date()
+	return storage.At(time.Date(year, month, day, 0, 0, 0, 0, zone))
+}
+
 // newIdleRun is the case of a conversation in which nothing was said for a while.
 func (w *Workers) newIdleRun(rx *storage.Rx, r storage.Rule, n storage.NumberRules, found storage.IdleConversation) (*ruleRun, error) {
 	m, err := rx.Message(found.AccountID, found.MessageID)
@@ -132,7 +138,10 @@ func (w *Workers) newIdleRun(rx *storage.Rx, r storage.Rule, n storage.NumberRul
 	_, first, err := rx.BeganSpell(m)
 
 	run := newRuleRun(w, n, m, rulesArgs{At: w.DB.Now(), FirstContact: first, Since: found.Since})
-	run.facts.On = []string{r.On}
+	run.facts.On, run.due = []string{r.On}, max(m.CreatedAt.Add(silence(r)), r.UpdatedAt)
+	if r.OncePer == storage.OncePerDay {
+		run.due = max(run.due, startOfDay(w.DB.Now(), n.Hours.Zone()))
+	}
 	return run, err
 }
 

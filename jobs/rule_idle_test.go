@@ -77,6 +77,28 @@ func TestAConversationThatSleepsOrIsWrittenInIsNotIdle(t *testing.T) {
 	})
 }
 
+// What an idle rule sent after the backup was made is not known any more: it is not sent again.
+func TestAnIdleRuleSendsNothingThatWasDueBeforeARestore(t *testing.T) {
+	ruling(t, func(w *world) {
+		w.rule("asks", `{"on":"conversation_idle","if":{"idle_minutes":60},"then":[{"reply":{"text":"Still there?"}},{"note":"quiet"}]}`)
+		w.rule("daily", `{"on":"conversation_idle","if":{"idle_minutes":60},"once_per":"day","then":[{"reply":{"text":"Today?"}}]}`)
+		w.says(ana, "hi")
+		time.Sleep(50 * time.Minute)
+		w.says("15551000002", "hi")
+		time.Sleep(30 * time.Minute)
+		w.is.NoErr(storage.HoldRestored(storage.DatabaseFile(w.dir)))
+		w.start()
+		time.Sleep(10 * time.Minute)
+		w.is.Equal(w.fired(), []string{"asks reply: message_overdue, note", "daily reply: message_overdue"})
+		time.Sleep(30 * time.Minute) // the other was not due yet
+		w.is.Equal(w.fired(), []string{"asks reply, note", "daily reply"})
+		w.is.Equal(w.replies(), []string{"Still there?", "Today?"})
+
+		time.Sleep(24 * time.Hour) // and it is another day
+		w.is.Equal(w.fired(), []string{"daily reply", "daily reply"})
+	})
+}
+
 // However many conversations are quiet that do not match, the one that does is found.
 func TestAnIdleRuleReadsPastWhatDoesNotMatch(t *testing.T) {
 	ruling(t, func(w *world) {

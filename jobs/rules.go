@@ -162,8 +162,9 @@ type ruleRun struct {
 	w       *Workers
 	message storage.Message
 	facts   rules.Facts
-	day     string // of the number, as once_per counts them
-	since   string // its spell has no message before this one
+	day     string       // of the number, as once_per counts them
+	since   string       // its spell has no message before this one
+	due     storage.Time // when an idle rule could first fire, 0 for others
 
 	c      storage.FullConversation
 	sender storage.Sender
