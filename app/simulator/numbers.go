@@ -263,7 +263,9 @@ func (w *world) ensureNumber(in Number) (*number, error) {
 	n.Phone, n.Name = firstOf(phone, n.Phone), firstOf(in.VerifiedName, n.Name)
 	n.Status, n.PIN = firstOf(in.Status, n.Status), firstOf(in.PIN, n.PIN)
 	n.CodeStatus = firstOf(in.CodeVerificationStatus, n.CodeStatus)
-	n.OnBizApp = n.OnBizApp || in.IsOnBizApp
+	if in.IsOnBizApp && !n.OnBizApp {
+		n.OnBizApp, n.Onboarded = true, w.People.nowMS()
+	}
 	w.Numbers[n.ID] = n
 	return n, nil
 }

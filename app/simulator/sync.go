@@ -3,7 +3,10 @@ package simulator
 import (
 	"slices"
 	"strings"
+	"time"
 )
+
+const syncWithin = 24 * time.Hour // after the number was onboarded
 
 // requestSync handles POST /{phone_number_id}/smb_app_data: the contacts or
 // the history of a number that is also used with the phone app, each once.
@@ -16,9 +19,11 @@ func (s *Server) requestSync(c *call) (any, error) {
 	n := s.world.Numbers[c.id]
 	switch {
 	case !n.OnBizApp:
-		return nil, templateError(2593107, "Invalid parameter", "The number is not used with the business app.")
+		return nil, badParameter("The number is not used with the business app.")
 	case slices.Contains(n.Synced, kind):
-		return nil, templateError(2593108, "Invalid parameter", "This kind of data has been requested already.")
+		return nil, templateError(2593107, "Invalid parameter", "This kind of data has been requested already.")
+	case s.nowMS()-n.Onboarded > syncWithin.Milliseconds():
+		return nil, templateError(2593108, "Invalid parameter", "Data can be requested within 24 hours of onboarding.")
 	}
 
 	n.Synced = append(n.Synced, kind)

@@ -2,7 +2,31 @@ package simulator
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 )
+
+func TestDataIsRequestedWithin24HoursOfOnboarding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newStill(t, "")
+		defer b.s.Close()
+		time.Sleep(48 * time.Hour) // before it was used with the app
+		_, err := b.s.AddNumber(Number{PhoneNumberID: b.n.PhoneNumberID, IsOnBizApp: true})
+		b.NoErr(err)
+		request := func(kind string) (int, string) {
+			status, err := b.post("smb_app_data", `{"messaging_product":"whatsapp","sync_type":"`+kind+`"}`)
+			return status, err.text("error_subcode")
+		}
+		time.Sleep(24 * time.Hour)
+		status, _ := request("smb_app_state_sync")
+		b.Equal(status, 200)
+		time.Sleep(time.Millisecond)
+		_, subcode := request("history")
+		b.Equal(subcode, "2593108")
+		_, subcode = request("smb_app_state_sync")
+		b.Equal(subcode, "2593107")
+	})
+}
 
 func TestContactsAndHistoryOfThePhoneAppAreTold(t *testing.T) {
 	b := newBench(t)

@@ -42,15 +42,21 @@ func newStill(t *testing.T, stateFile string) *still {
 	return b
 }
 
-// send posts a text and returns the status and the error code.
-func (b *still) send(to string) (int, string) {
-	r := httptest.NewRequest("POST", "/"+b.n.PhoneNumberID+"/messages", strings.NewReader(`{"messaging_product":"whatsapp","to":"`+to+`","text":{"body":"x"}}`))
+// post posts to an edge of the number and returns the status and the error.
+func (b *still) post(edge, body string) (int, object) {
+	r := httptest.NewRequest("POST", "/"+b.n.PhoneNumberID+"/"+edge, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+testToken)
 	w := httptest.NewRecorder()
 	b.s.ServeHTTP(w, r)
 	var m map[string]any
 	b.NoErr(decodeJSON(w.Body.Bytes(), &m))
-	return w.Code, asObject(m["error"]).text("code")
+	return w.Code, asObject(m["error"])
+}
+
+// send posts a text and returns the status and the error code.
+func (b *still) send(to string) (int, string) {
+	status, err := b.post("messages", `{"messaging_product":"whatsapp","to":"`+to+`","text":{"body":"x"}}`)
+	return status, err.text("code")
 }
 
 // fate sends a text and returns the last status that comes of it.
