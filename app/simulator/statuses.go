@@ -71,7 +71,7 @@ var progress = map[string]int{"sent": 1, "delivered": 2, "read": 3}
 // the callback about it.
 func (s *Server) reportStatus(m *message, name string, code int) {
 	n := s.world.Numbers[m.Number]
-	s.charge(m, n)
+	s.charge(m, n, name)
 	if m.Charged && !s.world.Settings.PaymentMethod && (name == "delivered" || name == "read") {
 		return // it was accepted, and nobody hears of it again
 	}
@@ -129,13 +129,22 @@ func contactsOf(user *person) []contact {
 	}}
 }
 
-// charge decides once whether a service message is beyond those that are free.
-func (s *Server) charge(m *message, n *number) {
-	if m.Counted || m.Category != "" || !s.world.Settings.sinceOctober(s.now()) {
+// charge decides once whether a service message is beyond those that are free. One that
+// fails is not among them, nor is an echo.
+func (s *Server) charge(m *message, n *number, status string) {
+	if m.Dir == echoed || m.Category != "" || !s.world.Settings.sinceOctober(s.now()) {
 		return
 	}
 	if month := s.now().UTC().Format("2006-01"); n.Month != month {
 		n.Month, n.Service = month, 0
+	}
+
+	if status == "failed" && m.Counted {
+		n.Service = max(0, n.Service-1)
+		m.Counted, m.Charged = false, false
+	}
+	if status == "failed" || m.Counted {
+		return
 	}
 	n.Service++
 	m.Counted, m.Charged = true, n.Service > s.world.Settings.ServiceAllowance

@@ -190,6 +190,15 @@ func TestServiceMessagesAreFreeUpToAllowance(t *testing.T) {
 		return id, b.app.next().statusOf(t).child("pricing").text("billable")
 	}
 	b.sim("PATCH", "/settings", object{"service_allowance": 1, "pair_limit": false, "delivered_ms": nil})
+	b.sentID(b.text("+1999000131026")) // fails
+	b.Equal(b.app.next().statusOf(t).text("status"), "failed")
+	echo := b.sim("POST", "/echo", object{"to": "16505551234", "text": "x"}).text("id")
+	b.sim("POST", "/messages/"+echo+"/status", object{"status": "delivered"})
+	b.app.next()
+	b.app.next()
+	fails, _ := send()
+	b.sim("POST", "/messages/"+fails+"/status", object{"status": "failed"}) // after it was sent
+	b.app.next()
 	_, first := send()
 	b.Equal(first, "false")
 	id, second := send()
