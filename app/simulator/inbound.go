@@ -59,6 +59,12 @@ func (s *Server) receiveInbound(in object) (string, error) {
 	if kind != "edit" && kind != "revoke" && kind != "system" {
 		user.setWrote(numberID, s.nowMS())
 	}
+	if in.child("referral").text("source_type") == "ad" {
+		if user.FreeUntil == nil {
+			user.FreeUntil = map[string]int64{}
+		}
+		user.FreeUntil[numberID] = s.nowMS() + freeEntryWindow.Milliseconds()
+	}
 	s.publishPerson(user)
 
 	m := s.recordInbound(numberID, user, in.text("id"), kind, content)

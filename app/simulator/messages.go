@@ -28,7 +28,8 @@ type message struct {
 	At       int64           `json:"at"`
 	Opaque   string          `json:"opaque,omitempty"`
 	Category string          `json:"category,omitempty"`
-	Free     bool            `json:"free,omitempty"` // in the service window
+	Free     bool            `json:"free,omitempty"`  // in the service window
+	Entry    int64           `json:"entry,omitempty"` // until when all is free, after an ad
 	Voice    bool            `json:"voice,omitempty"`
 	Priced   bool            `json:"priced,omitempty"`  // pricing was reported after status sent
 	Counted  bool            `json:"counted,omitempty"` // among the service messages of its number and month
@@ -275,6 +276,9 @@ func (s *Server) accept(c *call, d *draft) error {
 func (s *Server) predictFailure(c *call, d *draft) {
 	user := s.world.People.find(d.party())
 	d.Free = user.windowOpen(d.Number, d.At)
+	if user != nil && user.FreeUntil[d.Number] > d.At {
+		d.Entry = user.FreeUntil[d.Number]
+	}
 
 	// A code that a fault or the recipient asks for wins over the rules below.
 	switch {

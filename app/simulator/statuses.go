@@ -115,7 +115,7 @@ func (s *Server) statusValue(m *message, name string, code int) value {
 	if name == "sent" || (name == "delivered" || name == "read") && !m.Priced {
 		reported.Pricing = s.pricing(m)
 	}
-	if s.world.Settings.includeConversations() {
+	if s.world.Settings.includeConversations() || m.Entry != 0 {
 		reported.Conversation = m.conversation(name, now)
 	}
 	return v
@@ -130,9 +130,9 @@ func contactsOf(user *person) []contact {
 }
 
 // charge decides once whether a service message is beyond those that are free. One that
-// fails is not among them, nor is an echo.
+// fails is not among them, nor is an echo, nor one that is free after an ad.
 func (s *Server) charge(m *message, n *number, status string) {
-	if m.Dir == echoed || m.Category != "" || !s.world.Settings.sinceOctober(s.now()) {
+	if m.Dir == echoed || m.Entry != 0 || m.Category != "" || !s.world.Settings.sinceOctober(s.now()) {
 		return
 	}
 	if month := s.now().UTC().Format("2006-01"); n.Month != month {
@@ -152,8 +152,11 @@ func (s *Server) charge(m *message, n *number, status string) {
 
 // pricing says what a message costs. Before October 2026 service messages were free, and
 // utility messages within the service window. Since then it is some service messages of each
-// number and month.
+// number and month. All are free for a while after an ad.
 func (s *Server) pricing(m *message) *pricing {
+	if m.Entry != 0 {
+		return &pricing{Model: "PMP", Type: "free_entry_point", Category: "referral_conversion"}
+	}
 	category := firstOf(m.Category, "service")
 	p := &pricing{Billable: true, Model: "PMP", Type: "regular", Category: category}
 	free := category == "service" && !m.Charged
@@ -167,13 +170,17 @@ func (s *Server) pricing(m *message) *pricing {
 }
 
 func (m *message) conversation(name string, now int64) *conversation {
+	origin, expires := firstOf(m.Category, "service"), now+serviceWindow.Milliseconds()
+	if m.Entry != 0 {
+		origin, expires = "referral_conversion", m.Entry
+	}
 	c := &conversation{
 		ID:     strings.ToLower(m.ID[len(m.ID)-min(len(m.ID), 32):]),
-		Origin: map[string]string{"type": firstOf(m.Category, "service")},
+		Origin: map[string]string{"type": origin},
 	}
 
 	if name == "sent" {
-		c.Expires = seconds(now + serviceWindow.Milliseconds())
+		c.Expires = seconds(expires)
 	}
 	return c
 }

@@ -214,3 +214,44 @@ func TestServiceMessagesAreFreeUpToAllowance(t *testing.T) {
 	b.Equal(before, "false")
 	b.Equal(b.s.Settings().AsOf, "2026-09-30")
 }
+
+func TestAllIsFreeFor72HoursAfterAnAd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newStill(t, "")
+		defer b.s.Close()
+		set := b.s.Settings()
+		set.ServiceWindow, set.AsOf = false, "2026-10-01"
+		b.NoErr(b.s.SetSettings(set))
+		_, err := b.s.AddTemplate(b.n.WABAID, Template{Name: "sale", Language: "en_US", Category: "marketing",
+			Components: []map[string]any{{"type": "BODY", "text": "Look."}}})
+		b.NoErr(err)
+		inbound := func(source string) {
+			_, err := b.s.Inbound(map[string]any{"from": "16505551234", "text": "hi", "referral": map[string]any{"source_type": source}})
+			b.NoErr(err)
+		}
+		price := func(content string) string {
+			status, _ := b.post("messages", `{"messaging_product":"whatsapp","to":"16505551234",`+content+`}`)
+			b.Equal(status, 200)
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+			for {
+				if h := <-b.hooks; h.value.has("statuses") && h.statusOf(t).text("status") == "sent" {
+					p, c := h.statusOf(t).child("pricing"), h.statusOf(t).child("conversation")
+					return p.text("billable") + " " + p.text("category") + " " + p.text("type") + " " + c.child("origin").text("type")
+				}
+			}
+		}
+		text, template := `"text":{"body":"x"}`, `"type":"template","template":{"name":"sale","language":{"code":"en_US"}}`
+		inbound("post")
+		b.Equal(price(template), "true marketing regular ")
+		inbound("ad")
+		for range 2 {
+			b.Equal(price(text), "false referral_conversion free_entry_point referral_conversion")
+		}
+		b.Equal(price(template), "false referral_conversion free_entry_point referral_conversion")
+		time.Sleep(72 * time.Hour)
+		b.Equal(price(template), "true marketing regular ")
+		b.Equal(price(text), "false service free_customer_service ")
+		b.Equal(b.s.world.Numbers[b.n.PhoneNumberID].Service, int64(1)) // only it used up the allowance
+	})
+}
