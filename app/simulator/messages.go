@@ -260,7 +260,7 @@ func (s *Server) accept(c *call, d *draft) error {
 	}
 
 	// A message that was refused above does not count against the limits.
-	if err := s.limits.allow(time.Now(), &s.world.Settings, c.id, d.party()); err != nil {
+	if err := s.limits.allow(time.Now(), &s.world.Settings, n, d.party()); err != nil {
 		return err
 	}
 

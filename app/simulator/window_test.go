@@ -118,6 +118,13 @@ func TestThroughputIsLimitedPerNumber(t *testing.T) {
 		time.Sleep(time.Second)
 		status, _ := b.send("16505551234")
 		b.Equal(status, 200)
+
+		_, err := b.s.AddNumber(Number{PhoneNumberID: b.n.PhoneNumberID, IsOnBizApp: true})
+		b.NoErr(err)
+		for accepted = 0; status == 200; accepted++ {
+			status, _ = b.send("1650555" + randomDigits(4))
+		}
+		b.Equal(accepted-1, 20) // fewer beside the phone app
 	})
 }
 
