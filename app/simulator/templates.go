@@ -231,8 +231,16 @@ func recent(times []int64, now int64, span time.Duration) []int64 {
 	return slices.DeleteFunc(times, func(at int64) bool { return now-at >= span.Milliseconds() })
 }
 
+// pauses are how long a template is paused, the first time and the second. The third time it
+// is disabled instead.
+var pauses = []time.Duration{3 * time.Hour, 6 * time.Hour}
+
 // review sets the status of a template and queues the callback about it.
 func (s *Server) review(t *template, status, reason string) {
+	if status == statusPaused && t.Pauses >= len(pauses) {
+		status = statusDisabled
+	}
+	wasPaused := t.Status == statusPaused
 	t.Status, t.Updated = status, s.nowMS()
 	t.Reason = firstOf(reason, "NONE")
 	if status == statusRejected && reason == "" {
@@ -246,12 +254,15 @@ func (s *Server) review(t *template, status, reason string) {
 
 	switch status {
 	case statusPaused:
-		t.Pauses++
-		title := "FIRST_PAUSE"
-		if t.Pauses > 1 {
-			title = "SECOND_PAUSE"
-		}
+		title := []string{"FIRST_PAUSE", "SECOND_PAUSE"}[t.Pauses]
 		value["other_info"] = object{"title": title, "description": "The template was paused because of its quality."}
+		ends := t.Updated + pauses[t.Pauses].Milliseconds()
+		t.Pauses++
+		s.scheduleEvent(&event{Due: ends, Template: t.ID, Pause: t.Pauses})
+	case statusApproved:
+		if wasPaused {
+			value["other_info"] = object{"title": "UNPAUSE", "description": "The template is no longer paused."}
+		}
 	case statusDisabled:
 		value["disable_info"] = object{"disable_date": time.UnixMilli(t.Updated).UTC().Format(time.DateOnly)}
 	case statusRejected:

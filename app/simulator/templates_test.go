@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -182,6 +183,45 @@ func TestAPausedTemplateCanBeUnpaused(t *testing.T) {
 	b.Equal(b.graph("POST", "/"+id+"/unpause", nil).status, 200)
 	b.Equal(b.app.next().value.text("event"), "APPROVED")
 	b.sentID(send())
+}
+
+func TestAPauseEndsAndTheThirdDisables(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newStill(t, "")
+		defer b.s.Close()
+		id, err := b.s.AddTemplate(b.n.WABAID, bodyTemplate("hello", "utility"))
+		b.NoErr(err)
+		set := func(status string) {
+			b.s.mu.Lock()
+			b.s.review(b.s.world.Templates[id], status, "")
+			b.s.mu.Unlock()
+		}
+		hears := func() string {
+			synctest.Wait()
+			if len(b.hooks) == 0 {
+				return ""
+			}
+			h := <-b.hooks
+			return h.value.text("event") + " " + h.value.child("other_info").text("title")
+		}
+		set("PAUSED")
+		b.Equal(hears(), "PAUSED FIRST_PAUSE")
+		set("APPROVED") // before its time, and paused again
+		b.Equal(hears(), "APPROVED UNPAUSE")
+		time.Sleep(time.Hour)
+		set("PAUSED")
+		b.Equal(hears(), "PAUSED SECOND_PAUSE")
+		time.Sleep(6*time.Hour - time.Second) // over the end of the first
+		b.Equal(hears(), "")
+		time.Sleep(time.Second)
+		b.Equal(hears(), "APPROVED UNPAUSE")
+		set("APPROVED")
+		b.Equal(hears(), "APPROVED ")
+		set("PAUSED")
+		b.Equal(hears(), "DISABLED ")
+		time.Sleep(day)
+		b.Equal(hears(), "")
+	})
 }
 
 func TestAtMostAHundredTemplatesAreCreatedInAnHour(t *testing.T) {

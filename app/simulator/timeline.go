@@ -7,7 +7,7 @@ import (
 )
 
 // event is something that is due later: a status of a message, the verdict on
-// a template, or another attempt to post callbacks.
+// a template or the end of one of its pauses, or another attempt to post callbacks.
 type event struct {
 	Due int64 `json:"due"`
 
@@ -16,6 +16,7 @@ type event struct {
 	Code    int    `json:"code,omitempty"`
 
 	Template string `json:"template,omitempty"`
+	Pause    int    `json:"pause,omitempty"` // the one that ends, counted from 1
 
 	retry []*change
 }
@@ -101,6 +102,10 @@ func (s *Server) runEvent(e *event) {
 	case e.retry != nil:
 		for _, c := range e.retry {
 			s.enqueue(c)
+		}
+	case e.Pause != 0:
+		if t := s.world.Templates[e.Template]; t != nil && t.Status == statusPaused && t.Pauses == e.Pause {
+			s.review(t, statusApproved, "")
 		}
 	case e.Template != "":
 		if t := s.world.Templates[e.Template]; t != nil && t.Status == statusPending {
