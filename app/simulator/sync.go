@@ -70,13 +70,18 @@ func (s *Server) queueHistory(n *number) {
 
 	threads, order := map[string]object{}, []object{}
 	for _, m := range own {
-		thread := threads[m.party()]
+		user := s.world.People.describe(m.party())
+		thread := threads[user.BSUID]
 		if thread == nil {
-			thread = object{"id": m.party(), "context": object{"wa_id": m.Phone, "user_id": firstOf(m.BSUID, bsuidFor(m.Phone))}}
-			threads[m.party()] = thread
+			who := object{}
+			who.addUser("", "wa_id", user)
+			who.put("username", user.Username)
+			thread = object{"context": who}
+			thread.put("id", user.Phone)
+			threads[user.BSUID] = thread
 			order = append(order, thread)
 		}
-		thread["messages"] = append(thread.objects("messages"), n.historyMessage(m))
+		thread["messages"] = append(thread.objects("messages"), n.historyMessage(m, user))
 	}
 
 	s.queueUpdate(n, fieldHistory, value{History: []object{{
@@ -90,16 +95,17 @@ var historyStatuses = map[string]string{"accepted": "pending", "failed": "error"
 // fileTypes appear as placeholders in a history.
 var fileTypes = []string{"image", "video", "audio", "document", "sticker"}
 
-func (n *number) historyMessage(m *message) object {
+func (n *number) historyMessage(m *message, user *person) object {
 	past := object{
 		"id": m.ID, "timestamp": seconds(m.At), "type": m.Type,
 		"history_context": object{"status": strings.ToUpper(firstOf(historyStatuses[m.Status], m.Status))},
 	}
 
 	if m.Dir == inbound {
-		past["from"] = m.party()
+		past.addUser("from_", "from", user)
 	} else {
-		past["from"], past["to"] = n.Phone, m.party()
+		past["from"] = n.Phone
+		past.addUser("to_", "to", user)
 	}
 
 	if slices.Contains(fileTypes, m.Type) {
