@@ -75,7 +75,7 @@ func (t *template) node(c *call) object {
 
 	node := object{
 		"id": t.ID, "name": t.Name, "language": t.Language, "status": t.Status, "category": t.Category,
-		"parameter_format": t.Format, "components": shownComponents(t),
+		"parameter_format": t.Format, "components": shownComponents(t.ID, t.Components),
 		"rejected_reason": t.Reason, "quality_score": object{"score": "UNKNOWN", "date": t.Updated / 1000},
 		"last_updated_time": time.UnixMilli(t.Updated).UTC().Format("2006-01-02T15:04:05+0000"),
 		"health_status":     object{"can_send_message": canSend, "entities": []object{}},
@@ -88,12 +88,17 @@ func (t *template) node(c *call) object {
 	return project(node, c, "name", "parameter_format", "components", "language", "status", "category")
 }
 
-// shownComponents replaces upload handles with the URLs of what was uploaded.
-func shownComponents(t *template) []object {
-	return viewsOf(t.Components, func(comp object) object {
+// shownComponents replaces upload handles with the URLs of what was uploaded, in cards too.
+func shownComponents(id string, components []object) []object {
+	return viewsOf(components, func(comp object) object {
+		comp = maps.Clone(comp)
 		if comp.child("example").has("header_handle") {
-			comp = maps.Clone(comp)
-			comp["example"] = object{"header_handle": []string{"https://scontent.whatsapp.net/v/t61.29466-34/" + t.ID + "_n"}}
+			comp["example"] = object{"header_handle": []string{"https://scontent.whatsapp.net/v/t61.29466-34/" + id + "_n"}}
+		}
+		if comp.has("cards") {
+			comp["cards"] = viewsOf(comp.objects("cards"), func(card object) object {
+				return object{"components": shownComponents(id, card.objects("components"))}
+			})
 		}
 		return comp
 	})

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,6 +65,24 @@ func TestATemplateIsReadThroughItsAccountToo(t *testing.T) {
 	}
 	b.Equal(b.graph("POST", path+id, object{"category": "MARKETING"}).status, 501) // only reading is played
 	b.Equal(b.graph("GET", "/"+b.number.PhoneNumberID+"/media/1", nil).status, 501)
+}
+
+func TestUploadedHeadersAreShownAsURLs(t *testing.T) {
+	b := newBench(t)
+	header := mediaHeader("IMAGE", "4::x")
+	card := object{"components": []object{header, buttons(quickReply("Yes"))}}
+	body := object{"type": "BODY", "text": "Look."}
+	urls := func(components ...object) (int, string) {
+		r := b.createTemplate(object{"name": "n" + randomDigits(9), "category": "MARKETING", "components": components})
+		raw := string(b.graph("GET", "/"+r.text("id"), nil).raw)
+		b.True(!strings.Contains(raw, "4::"))
+		return strings.Count(raw, `"https://scontent.whatsapp.net/`), raw
+	}
+	n, _ := urls(header, body)
+	b.Equal(n, 1)
+	n, raw := urls(body, object{"type": "CAROUSEL", "cards": []object{card, card}})
+	b.Equal(n, 2)
+	b.Equal(strings.Count(raw, "QUICK_REPLY"), 2)
 }
 
 func TestABadNameBlamesTheName(t *testing.T) {
