@@ -129,7 +129,7 @@ func (s *Server) Signup(name, phone string) (Signup, error) {
 	s.world.Codes[code.Code] = code
 
 	// The app gets this callback although it is not subscribed to the account yet.
-	if s.world.Hook.URL != "" {
+	if s.world.Hook.wants(fieldAccountUpdate) {
 		s.enqueueNew(&change{Account: n.Account, Field: fieldAccountUpdate, Time: s.nowMS() / 1000}, object{
 			"event": "PARTNER_ADDED", "waba_info": object{"waba_id": n.Account, "owner_business_id": s.world.Accounts[n.Account].Business},
 		})

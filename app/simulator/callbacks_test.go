@@ -207,8 +207,9 @@ func TestTheAppSubscribesWithAHandshake(t *testing.T) {
 	_, err := b.s.AddTemplate(b.number.WABAID, bodyTemplate("hello", "utility"))
 	b.NoErr(err)
 	b.sim("POST", "/templates/hello/review", object{"status": "PAUSED"})
+	b.sim("POST", "/signup", object{"name": "Shop"})
 	b.sentID(b.text("16505551234"))
-	b.Equal(other.next().field, "messages") // templates were not subscribed to
+	b.Equal(other.next().field, "messages") // templates and accounts were not subscribed to
 }
 
 func TestActivityIsOneLineEach(t *testing.T) {

@@ -83,8 +83,7 @@ func (s *Server) targetOf(accountID string, n *number, field string) (override s
 		}
 	}
 
-	hook := s.world.Hook
-	return "", hook.URL != "" && (len(hook.Fields) == 0 || slices.Contains(hook.Fields, field))
+	return "", s.world.Hook.wants(field)
 }
 
 // queueUpdate queues an update about a number, which it names.

@@ -62,6 +62,10 @@ type appHook struct {
 	Fields []string `json:"fields,omitempty"` // none means all
 }
 
+func (h appHook) wants(field string) bool {
+	return h.URL != "" && (len(h.Fields) == 0 || slices.Contains(h.Fields, field))
+}
+
 // kindOf returns the kind of object that an id belongs to, as the table of edges calls it, and its
 // account.
 func (w *world) kindOf(id string) (kind, accountID string) {
