@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -58,8 +59,12 @@ func (s *Server) subscribeFields(c *call) (any, error) {
 	}
 
 	target, verifyToken := c.params.text("callback_url"), c.params.text("verify_token")
+	names := strings.FieldsFunc(c.params.text("fields"), func(r rune) bool { return r == ',' || r == ' ' })
+	if list := c.params.list("fields"); list != nil {
+		names = viewsOf(list, func(v any) string { return fmt.Sprint(v) })
+	}
 	var fields []string
-	for _, name := range strings.FieldsFunc(c.params.text("fields"), func(r rune) bool { return r == ',' || r == ' ' }) {
+	for _, name := range names {
 		if !slices.Contains(callbackFields, name) {
 			return nil, badParameter("Param fields contains an unknown field \"%s\".", name)
 		}

@@ -198,6 +198,14 @@ func TestTheAppSubscribesWithAHandshake(t *testing.T) {
 	bad := object{"object": "whatsapp_business_account", "callback_url": other.url, "verify_token": "no", "fields": "messages"}
 	b.Equal(b.do("POST", path, bad, "Authorization", appToken).err().text("code"), "2200")
 	b.Equal(b.do("POST", path, body, "Authorization", appToken).status, 200)
+	for _, fields := range []any{[]string{"messages"}, `["messages"]`, "messages"} {
+		body["fields"] = fields
+		b.Equal(b.do("POST", path, body, "Authorization", appToken).status, 200)
+		shown := asObject(b.do("GET", path, nil, "Authorization", appToken).list("data")[0])
+		b.Equal(len(shown.list("fields")), 1) // and not all of them
+	}
+	body["fields"] = []string{"gossip"}
+	b.Equal(b.do("POST", path, body, "Authorization", appToken).err().text("code"), "100")
 	list := b.do("GET", path, nil, "Authorization", appToken)
 	b.Equal(asObject(list.list("data")[0]).text("callback_url"), other.url)
 	b.NoErr(b.s.VerifyWebhook(context.Background()))
