@@ -3,6 +3,7 @@ package simulator
 import (
 	"encoding/hex"
 	"fmt"
+	"io"
 	"maps"
 	"mime"
 	"net/http"
@@ -42,9 +43,11 @@ type mediaKind struct {
 }
 
 const (
-	office    = "application/vnd.openxmlformats-officedocument."
-	megabyte  = 1 << 20
-	stickerKB = 500 << 10
+	office   = "application/vnd.openxmlformats-officedocument."
+	megabyte = 1 << 20
+
+	maxSticker         = 100 << 10
+	maxAnimatedSticker = 500 << 10
 )
 
 // uploadTypes is everything that may be uploaded, in the order in which the
@@ -59,7 +62,7 @@ var uploadTypes = []string{
 func kindOfMime(kind string) mediaKind {
 	switch {
 	case kind == "image/webp":
-		return mediaKind{"sticker", stickerKB}
+		return mediaKind{"sticker", maxAnimatedSticker}
 	case strings.HasPrefix(kind, "image/"):
 		return mediaKind{"image", 5 * megabyte}
 	case strings.HasPrefix(kind, "video/"):
@@ -91,7 +94,11 @@ func (s *Server) uploadMedia(c *call) (any, error) {
 		return nil, badParameter("Param file must be a file with one of the following types: %s. Received file of type '%s'.",
 			strings.Join(uploadTypes, ", "), firstOf(kind, label))
 	}
-	if limit := kindOfMime(kind).limit; c.file.size > limit {
+	limit := kindOfMime(kind).limit
+	if kind == "image/webp" && !c.file.isAnimated() {
+		limit = maxSticker
+	}
+	if c.file.size > limit {
 		return nil, badParameter("Param file must be at most %d bytes for type %s.", limit, kind)
 	}
 
@@ -112,6 +119,20 @@ func mimeOf(label string, file *stagedFile) string {
 	detected, _ := mimetype.DetectFile(file.path) // application/octet-stream where it cannot be read
 	kind, _, _ = mime.ParseMediaType(detected.String())
 	return kind
+}
+
+// isAnimated reports whether a WebP file is said to be animated in its head: by a flag of the
+// chunk VP8X, which comes first.
+func (st *stagedFile) isAnimated() bool {
+	f, err := os.Open(st.path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+
+	var head [21]byte
+	_, err = io.ReadFull(f, head[:])
+	return err == nil && string(head[12:16]) == "VP8X" && head[20]&2 != 0
 }
 
 // storeMedia stores received bytes as a media object of a number.

@@ -96,6 +96,15 @@ func TestUploadsAreCheckedByTypeAndSize(t *testing.T) {
 	b.Equal(b.upload(path, "text/csv", []byte("a,b"), append(product, "type", "document")...).err().text("code"), "100")
 	b.Equal(b.upload(path+"?messaging_product=whatsapp", "image/png", png).status, 200)               // in the query
 	b.Equal(b.upload(path, "image/png", make([]byte, 5<<20+1), product...).err().text("code"), "100") // too large
+	static, animated := []byte("RIFF\x00\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x10"), []byte("RIFF\x00\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x12")
+	for _, tt := range []struct {
+		head  []byte
+		limit int
+	}{{static, 100 << 10}, {animated, 500 << 10}} {
+		sticker := append(tt.head, make([]byte, tt.limit-len(tt.head))...)
+		b.Equal(b.upload(path, "image/webp", sticker, product...).status, 200)
+		b.Equal(b.upload(path, "image/webp", append(sticker, 0), product...).err().text("code"), "100")
+	}
 	b.Equal(b.upload(path, "image/png", nil, product...).err().text("code"), "100")
 	b.Equal(b.upload(path, "image/png", png).err().text("code"), "100")
 }
