@@ -1,10 +1,6 @@
 package simulator
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "slices"
 
 // callbackFields is what an app may subscribe to.
 var callbackFields = []string{
@@ -59,16 +55,11 @@ func (s *Server) subscribeFields(c *call) (any, error) {
 	}
 
 	target, verifyToken := c.params.text("callback_url"), c.params.text("verify_token")
-	names := strings.FieldsFunc(c.params.text("fields"), func(r rune) bool { return r == ',' || r == ' ' })
-	if list := c.params.list("fields"); list != nil {
-		names = viewsOf(list, func(v any) string { return fmt.Sprint(v) })
-	}
-	var fields []string
-	for _, name := range names {
+	fields := c.params.words("fields")
+	for _, name := range fields {
 		if !slices.Contains(callbackFields, name) {
 			return nil, badParameter("Param fields contains an unknown field \"%s\".", name)
 		}
-		fields = append(fields, name)
 	}
 
 	switch {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -65,6 +66,14 @@ func (o object) objects(key string) []object {
 		return own
 	}
 	return viewsOf(o.list(key), asObject)
+}
+
+// words returns the array under a key, or a text with commas, as words.
+func (o object) words(key string) []string {
+	if list := o.list(key); list != nil {
+		return viewsOf(list, func(v any) string { return fmt.Sprint(v) })
+	}
+	return strings.FieldsFunc(o.text(key), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // boolean reads a boolean in any of its spellings.

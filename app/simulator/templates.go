@@ -132,13 +132,8 @@ func (t *template) matches(q object) bool {
 
 // oneOf reports whether a filter, one value or a list of them, matches a value.
 func oneOf(q object, key, value string) bool {
-	wanted := strings.Split(q.text(key), ",")
-	if list := q.list(key); list != nil {
-		wanted = viewsOf(list, func(v any) string { return fmt.Sprint(v) })
-	} else if q.text(key) == "" {
-		return true
-	}
-	return slices.ContainsFunc(wanted, func(v string) bool { return strings.EqualFold(strings.TrimSpace(v), value) })
+	wanted := q.words(key)
+	return len(wanted) == 0 || slices.ContainsFunc(wanted, func(v string) bool { return strings.EqualFold(v, value) })
 }
 
 // getTemplate handles GET /{template_id}, and GET /{waba_id}/message_templates/{template_id},
