@@ -3,7 +3,6 @@ package simulator
 import (
 	"encoding/hex"
 	"fmt"
-	"io"
 	"maps"
 	"mime"
 	"net/http"
@@ -95,7 +94,7 @@ func (s *Server) uploadMedia(c *call) (any, error) {
 			strings.Join(uploadTypes, ", "), firstOf(kind, label))
 	}
 	limit := kindOfMime(kind).limit
-	if kind == "image/webp" && !c.file.isAnimated() {
+	if kind == "image/webp" && c.file.size <= limit && !c.file.isAnimated() {
 		limit = maxSticker
 	}
 	if c.file.size > limit {
@@ -121,18 +120,10 @@ func mimeOf(label string, file *stagedFile) string {
 	return kind
 }
 
-// isAnimated reports whether a WebP file is said to be animated in its head: by a flag of the
-// chunk VP8X, which comes first.
+// isAnimated reports whether a WebP file says in its first chunk that it is animated.
 func (st *stagedFile) isAnimated() bool {
-	f, err := os.Open(st.path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-
-	var head [21]byte
-	_, err = io.ReadFull(f, head[:])
-	return err == nil && string(head[12:16]) == "VP8X" && head[20]&2 != 0
+	b, err := os.ReadFile(st.path)
+	return err == nil && len(b) > 20 && string(b[12:16]) == "VP8X" && b[20]&2 != 0
 }
 
 // storeMedia stores received bytes as a media object of a number.
