@@ -63,7 +63,7 @@ func (s *Server) receiveInbound(in object) (string, error) {
 		if user.FreeUntil == nil {
 			user.FreeUntil = map[string]int64{}
 		}
-		user.FreeUntil[numberID] = s.nowMS() + freeEntryWindow.Milliseconds()
+		user.FreeUntil[numberID] = s.nowMS() + 3*day.Milliseconds()
 	}
 	s.publishPerson(user)
 

@@ -19,7 +19,7 @@ type person struct {
 	NoReceipts bool   `json:"discreet,omitempty"` // sends no read receipts, and sees none
 	// Wrote is when the person last wrote to each business number.
 	Wrote map[string]int64 `json:"wrote,omitempty"`
-	// FreeUntil is until when each business number writes for free to a person whom an ad led there.
+	// FreeUntil is until when each business number writes for free, 3 days after a message from an ad.
 	FreeUntil map[string]int64 `json:"free_until,omitempty"`
 
 	// Since is when the person got this number and id, if others came before.
@@ -171,10 +171,7 @@ func (user *person) setWrote(numberID string, at int64) {
 	user.Wrote[numberID] = max(at, user.Wrote[numberID])
 }
 
-const (
-	serviceWindow   = 24 * time.Hour
-	freeEntryWindow = 72 * time.Hour // after a message from an ad
-)
+const serviceWindow = 24 * time.Hour
 
 // windowOpen reports whether free-form messages may be sent to the person.
 func (user *person) windowOpen(numberID string, now int64) bool {

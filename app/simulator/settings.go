@@ -22,8 +22,7 @@ type Settings struct {
 	ServiceWindow    bool   `json:"service_window"`
 	TemplateReviewMS int64  `json:"template_review_ms"`
 	TemplateVerdict  string `json:"template_verdict"` // APPROVED, REJECTED or PENDING for no verdict
-	// MessagesPerSecond is the throughput of each number, at most appThroughput where
-	// the phone app uses it too; 0 is no limit.
+	// MessagesPerSecond is the throughput of each number, at most 20 beside the phone app; 0 is no limit.
 	MessagesPerSecond float64 `json:"messages_per_second"`
 	PairLimit         bool    `json:"pair_limit"`
 

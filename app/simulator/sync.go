@@ -3,13 +3,11 @@ package simulator
 import (
 	"slices"
 	"strings"
-	"time"
 )
 
-const syncWithin = 24 * time.Hour // after the number was onboarded
-
 // requestSync handles POST /{phone_number_id}/smb_app_data: the contacts or
-// the history of a number that is also used with the phone app, each once.
+// the history of a number that is also used with the phone app, each once and
+// within a day of its onboarding.
 func (s *Server) requestSync(c *call) (any, error) {
 	kind := c.params.text("sync_type")
 	if kind != fieldStateSync && kind != fieldHistory {
@@ -22,7 +20,7 @@ func (s *Server) requestSync(c *call) (any, error) {
 		return nil, badParameter("The number is not used with the business app.")
 	case slices.Contains(n.Synced, kind):
 		return nil, templateError(2593107, "Invalid parameter", "This kind of data has been requested already.")
-	case s.nowMS()-n.Onboarded > syncWithin.Milliseconds():
+	case s.nowMS()-n.Onboarded > day.Milliseconds():
 		return nil, templateError(2593108, "Invalid parameter", "Data can be requested within 24 hours of onboarding.")
 	}
 
