@@ -63,14 +63,17 @@ func (rx *Rx) PurgedAccounts(p PurgeScope) ([]int64, error) {
 const nothingPending = `(status NOT IN ('queued', 'pending') OR status = 'pending' AND source = 'gateway')
 	AND coalesce(media_status, '') <> 'fetching'`
 
-// OldMessages lists the next messages of an account that are from before a time, in the order of
-// their ids: none is older than its id, but one that was sent later is younger.
+// OldMessages lists those from before a time among the next messages of an account, oldest first,
+// and passes over those that were sent later, which are younger than their ids. It looks at up to
+// limit, and no further: after a young id there are no older messages, unless the clock was set,
+// and those are found when the younger are gone.
 func (rx *Rx) OldMessages(account int64, before Time, after Row, limit int) ([]Row, error) {
-	return list[Row](rx, `
+	rows, err := list[Row](rx, `
 		SELECT created_at, id FROM messages
-		WHERE account_id = ? AND id > ? AND id < ? AND created_at < ?
+		WHERE account_id = ? AND id > ? AND (id >= ? OR created_at < ?)
 		ORDER BY id
 		LIMIT ?`, account, after.ID, sqlite.FirstID(PrefixMessage, before), before, limit)
+	return slices.DeleteFunc(rows, func(r Row) bool { return r.At >= before }), err
 }
 
 // DeleteMessages deletes messages of an account, but none with something under way, and the

@@ -24,7 +24,7 @@ func TestPurgesSearchByAnIndex(t *testing.T) {
 		uses string
 	}{
 		"messages": {func(tx *storage.Tx) error { _, err := tx.OldMessages(1, 9, after, 10); return err },
-			"INDEX messages_of_account (account_id=? AND id>? AND id<?)"},
+			"INDEX messages_of_account (account_id=? AND id>?)"},
 		"events": {func(tx *storage.Tx) error { _, err := tx.OldEvents(org, after, 10); return err }, "events_of_account (account_id=? AND rowid>?)"},
 		"calls": {func(tx *storage.Tx) error { _, err := tx.OldRows(storage.APILog, everybody, after, 10); return err },
 			"api_log_by_age (created_at>? AND created_at<?)"},
