@@ -24,7 +24,7 @@ var allowed = map[string][]string{
 	"app/api":               {"app/api/content", "app/api/rest", "app/api/template", "app/live", "app/stream", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/mergefield", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/rates", "jobs/rules", "storage"},
 	"app/api/rest":          {"app/config", "app/limit", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/filetype", "jobs/provider", "storage"},
 	"app/api/content":       {"app/api/rest", "jobs/filetype", "jobs/guard", "jobs/provider", "storage"},
-	"app/api/template":      {"app/api/content", "app/api/rest", "jobs/provisioning", "storage"},
+	"app/api/template":      {"app/api/content", "app/api/rest", "jobs/mergefield", "jobs/provisioning", "storage"},
 	"app/backup":            {"app/datadir", "storage"},
 	"app/callback":          {"app/limit", "jobs", "jobs/event", "jobs/messaging", "jobs/provider", "jobs/provisioning", "storage"},
 	"app/tools/bench":       {"app/tools/rig", "jobs/guard", "jobs/queue", "jobs/webhook", "storage"},
