@@ -1,6 +1,7 @@
 package replica_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -69,6 +71,15 @@ type server struct {
 	replica *replica.Replica
 	end     context.CancelFunc
 	ended   chan error
+	dropped atomic.Bool // more waited than may
+}
+
+// Write takes a line of the log.
+func (s *server) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("they are dropped")) {
+		s.dropped.Store(true)
+	}
+	return s.Output().Write(line)
 }
 
 // options are those of a server that replicates often.
@@ -108,7 +119,7 @@ func serveWith(t *testing.T, place replica.Place, dir string, maxBacklog int64) 
 	t.Helper()
 	s := &server{T: t, dir: dir, db: open(t, dir), ended: make(chan error, 1)}
 	o := options(t, place, dir, s.db)
-	o.MaxBacklog = maxBacklog
+	o.MaxBacklog, o.Log = maxBacklog, slog.New(slog.NewTextHandler(s, nil))
 	var err error
 	if s.replica, err = replica.Open(t.Context(), o); err != nil {
 		t.Fatal(err)
