@@ -40,7 +40,7 @@ export function dialog(title, build, { wide = false, lasting = false } = {}) {
     node.addEventListener("close", () => {
       dispose();
       node.remove();
-      if (before?.isConnected) before.focus();
+      if (before?.isConnected && document.activeElement === document.body) before.focus(); // unless it has moved on
       resolve(result);
     });
     // The dialog itself is only hit beside its body.
