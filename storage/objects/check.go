@@ -17,7 +17,13 @@ func Check(ctx context.Context, s Store) error {
 		return fmt.Errorf("could not write an object: %w", err)
 	}
 
-	err := checkContent(ctx, s, key, text)
+	same, _, err := hasContent(ctx, s, key, text)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("could not read an object: %w", err)
+	case !same:
+		err = errors.New("an object was not read as it was written")
+	}
 	if gone := s.Delete(ctx, key); gone != nil {
 		err = errors.Join(err, fmt.Errorf("could not delete an object: %w", gone))
 	}
@@ -44,19 +50,14 @@ func CheckConditions(ctx context.Context, s Store) error {
 	return gone
 }
 
-func checkContent(ctx context.Context, s Store, key string, text []byte) error {
-	body, _, err := s.Get(ctx, key)
+// hasContent reports whether an object has a content, and which version of it that is about.
+func hasContent(ctx context.Context, s Store, key string, content []byte) (same bool, version string, err error) {
+	body, found, err := s.Get(ctx, key)
 	if err != nil {
-		return fmt.Errorf("could not read an object: %w", err)
+		return false, "", err
 	}
 	defer body.Close()
 
-	read, err := io.ReadAll(io.LimitReader(body, int64(len(text))+1))
-	if err != nil {
-		return fmt.Errorf("could not read an object: %w", err)
-	}
-	if !bytes.Equal(read, text) {
-		return errors.New("an object was not read as it was written")
-	}
-	return nil
+	read, err := io.ReadAll(io.LimitReader(body, int64(len(content))+1))
+	return bytes.Equal(read, content), found.Version, err
 }

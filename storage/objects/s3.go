@@ -125,25 +125,11 @@ func (b *bucket) PutIf(ctx context.Context, key string, content []byte, version 
 	}
 
 	// An attempt whose answer was lost may have written it: then its content is ours.
-	return b.versionOf(ctx, key, content)
-}
-
-// versionOf returns the version of an object if it has this content, and else ErrChanged.
-func (b *bucket) versionOf(ctx context.Context, key string, content []byte) (string, error) {
-	body, found, err := b.Get(ctx, key)
-	if errors.Is(err, ErrNotFound) {
-		return "", ErrChanged
-	}
-	if err != nil {
-		return "", err
-	}
-	defer body.Close()
-
-	is, err := io.ReadAll(io.LimitReader(body, int64(len(content))+1))
-	if err == nil && !bytes.Equal(is, content) {
+	same, written, err := hasContent(ctx, b, key, content)
+	if errors.Is(err, ErrNotFound) || err == nil && !same {
 		err = ErrChanged
 	}
-	return found.Version, err
+	return written, err
 }
 
 // Get implements Store.
