@@ -109,10 +109,7 @@ const (
 
 // LoggedCalls lists the calls of an organization, newest first, as sqlite.FindPage does.
 func (rx *Rx) LoggedCalls(organization int64, f CallFilter, after After, limit int) ([]LoggedCall, After, error) {
-	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
-		after = After{Key: f.CreatedBefore} // no id is less than an empty one
-	}
-	return sqlite.FindPage[LoggedCall](&rx.Rx, f.listQuery(organization), after, limit)
+	return sqlite.FindPage[LoggedCall](&rx.Rx, f.listQuery(organization), after.Before(f.CreatedBefore), limit)
 }
 
 // ListQuery lets the index of the organization find the calls, or that of the few refused ones.
@@ -126,9 +123,7 @@ func (f CallFilter) listQuery(organization int64) sqlite.ListQuery {
 		ID:       "l.request_id",
 		ScanTime: sqlite.BriefScanTime,
 	}
-	if f.CreatedAfter != 0 {
-		q.End = After{Key: f.CreatedAfter, ID: First.ID} // after every id of that instant
-	}
+	q.Since(f.CreatedAfter)
 
 	q.ByIndex("l.organization_id = ?", true, organization)
 	if f.ErrorCode != "" || f.MinStatus >= 400 {

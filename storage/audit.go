@@ -60,9 +60,6 @@ type AuditFilter struct {
 
 // AuditEntries lists what was done in an organization, newest first, as sqlite.FindPage does.
 func (rx *Rx) AuditEntries(organization int64, f AuditFilter, after After, limit int) ([]AuditEntry, After, error) {
-	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
-		after = After{Key: f.CreatedBefore} // no id is less than an empty one
-	}
 	q := sqlite.ListQuery{
 		Columns: auditColumns,
 		Table:   "audit a",
@@ -73,14 +70,12 @@ func (rx *Rx) AuditEntries(organization int64, f AuditFilter, after After, limit
 
 		ScanTime: sqlite.BriefScanTime,
 	}
-	if f.CreatedAfter != 0 {
-		q.End = After{Key: f.CreatedAfter, ID: First.ID} // after every id of that instant
-	}
+	q.Since(f.CreatedAfter)
 	q.ByIndex("a.organization_id = ?", true, organization)
 	q.Filter("substr(a.action, 1, length(?)) = ?", f.Action != "", f.Action, f.Action)
 	q.Filter("a.actor_id = ?", f.ActorID != "", f.ActorID)
 	q.Filter("a.target_id = ?", f.TargetID != "", f.TargetID)
-	return sqlite.FindPage[AuditEntry](&rx.Rx, q, after, limit)
+	return sqlite.FindPage[AuditEntry](&rx.Rx, q, after.Before(f.CreatedBefore), limit)
 }
 
 // LatestAudit lists what was done since a time, oldest first; of more than the limit,

@@ -215,10 +215,7 @@ func (f ConversationFilter) listQuery(account int64, index, key string) sqlite.L
 		Key:     key,
 		ID:      "v.id",
 	}
-	if f.UpdatedSince != 0 {
-		q.End = After{Key: f.UpdatedSince, ID: First.ID} // after every id of that instant
-	}
-
+	q.Since(f.UpdatedSince)
 	q.ByIndex("v.account_id = ?", true, account)
 	return q
 }

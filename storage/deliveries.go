@@ -131,9 +131,7 @@ type DeliveryFilter struct {
 // subscriptions has the state before the time, so a list with only one of the two
 // is put together out of a list for each value of the other.
 func (rx *Rx) Deliveries(organization int64, f DeliveryFilter, after After, limit int) ([]Delivery, After, error) {
-	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
-		after = After{Key: f.CreatedBefore} // no id is less than an empty one
-	}
+	after = after.Before(f.CreatedBefore)
 	if f.EventType != "" || f.EventID != "" || f.Of.Bound() || f.SubscriptionID == "" && f.Status == "" {
 		q := f.listQuery(organization)
 		q.Filter(ofLiveSubscription, true)
@@ -200,10 +198,7 @@ func (f DeliveryFilter) listQuery(organization int64) sqlite.ListQuery {
 		ScanTime: sqlite.BriefScanTime,
 	}
 
-	if f.CreatedAfter != 0 {
-		q.End = After{Key: f.CreatedAfter, ID: First.ID} // after every id of that instant
-	}
-
+	q.Since(f.CreatedAfter)
 	event := f.EventID != ""
 	exact := !event && f.SubscriptionID != "" && f.Status != ""
 	switch {

@@ -22,6 +22,14 @@ var First = After{Key: math.MaxInt64, ID: "~"}
 // Last is the key after the last page, less than any row's: a list that came to it is at its end.
 var Last = After{}
 
+// Before is the key, or one of a time before it, with an empty id: no id is less. 0 is no time.
+func (a After) Before(t Time) After {
+	if t != 0 && t <= a.Key {
+		return After{Key: t}
+	}
+	return a
+}
+
 // ListQuery is the query of a list that filters narrow. There are two sorts of
 // conditions:
 //
@@ -43,6 +51,13 @@ type ListQuery struct {
 	FilterArgs []any
 	End        After         // where it ends; the zero value is Last
 	ScanTime   time.Duration // how long a page is looked for; 0: as long as in any list
+}
+
+// Since ends the list at a time, after every id of that instant; 0 is no time.
+func (q *ListQuery) Since(t Time) {
+	if t != 0 {
+		q.End = After{Key: t, ID: First.ID}
+	}
 }
 
 // ByIndex adds a condition that the index answers, if its value is given.
