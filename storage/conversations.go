@@ -260,7 +260,7 @@ func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, e
 // MarkMessageWritten records that we wrote a message of a type in a conversation now: a user did, or
 // what is its source. It answers whoever waits there, unless it is a reaction.
 func (tx *Tx) MarkMessageWritten(conversation, messageType, by string) error {
-	if isReaction(messageType) {
+	if messageType == "reaction" {
 		return tx.ExecOne(markReactionWritten, tx.Order, tx.Order, conversation)
 	}
 	return tx.ExecOne(markMessageWritten, tx.Order, by, conversation)

@@ -46,8 +46,6 @@ const (
 // column waiting_order, by which lists descend.
 const longestWaitingOrder Time = 1<<53 - 1
 
-func isReaction(messageType string) bool { return messageType == "reaction" }
-
 func (tx *Tx) recountWaiting(conversation string) error {
 	return tx.Run(recountWaiting, conversation, tx.Order)
 }
