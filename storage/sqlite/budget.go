@@ -45,12 +45,6 @@ func (b *Budget) spend(columns ...any) {
 	}
 }
 
-func (b *Budget) spendBytes(n int) {
-	if b != nil {
-		b.left -= n
-	}
-}
-
 // sizeOf is about how many bytes a value takes: its texts, and a few for anything else.
 func sizeOf(v reflect.Value) (size int) {
 	switch v.Kind() {

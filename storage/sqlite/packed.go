@@ -45,7 +45,9 @@ func EachPacked(rx *Rx, dest []any, read func(), query string, args ...any) erro
 		}
 
 		read()
-		rx.budget.spendBytes(len(text))
+		if rx.budget != nil {
+			rx.budget.left -= len(text)
+		}
 		return true, nil
 	}, query, args...)
 }
@@ -169,18 +171,21 @@ func (u *unpacker) text(dest any) error {
 	value := u.rest[1:end]
 	u.rest = u.rest[end+1:]
 
-	if d, ok := dest.(*JSON); ok {
-		return setJSON(d, value, escaped)
-	}
 	if escaped {
 		plain, err := unescape(value)
 		if err != nil {
 			return err
 		}
+		if d, ok := dest.(*JSON); ok { // which need not be copied
+			*d = plain
+			return nil
+		}
 		value = string(plain)
 	}
 
 	switch d := dest.(type) {
+	case *JSON:
+		*d = JSON(value)
 	case *string:
 		*d = value
 	case **string:
@@ -189,15 +194,6 @@ func (u *unpacker) text(dest any) error {
 		return fmt.Errorf("a text for a %T", dest)
 	}
 	return nil
-}
-
-func setJSON(dest *JSON, value string, escaped bool) (err error) {
-	if !escaped {
-		*dest = JSON(value)
-		return nil
-	}
-	*dest, err = unescape(value)
-	return err
 }
 
 // pointer points at a text. Many share one piece of memory.
