@@ -105,11 +105,9 @@ func (s *session) checkpointAt(pages int) error {
 	return Translate(err)
 }
 
+// boundLimit finds a query's limits. They are hidden from the planner, which would choose its plan by them and
+// so prepare the statement anew for each call: that takes longer than most queries do.
 var boundLimit = regexp.MustCompile(`\b(LIMIT|OFFSET) (\?\d*)`)
-
-// hideLimits hides a query's limits from the planner, which would choose its plan by them and so prepare
-// the statement anew for each call: that takes longer than most queries do.
-func hideLimits(query string) string { return boundLimit.ReplaceAllString(query, "$1 $2 + 0") }
 
 // prepared returns the statement for query, preparing it the first time.
 //
@@ -135,7 +133,7 @@ func (s *session) find(query string, prepare func(st *statement, text string) er
 	if !ok {
 		stmt = &statement{reads: OnlyReads(query)}
 		stmt.changes, stmt.adds = s.tables(query)
-		if err := prepare(stmt, hideLimits(query)); err != nil {
+		if err := prepare(stmt, boundLimit.ReplaceAllString(query, "$1 $2 + 0")); err != nil {
 			return nil, s.translate(fmt.Errorf("prepare %q: %w", query, err))
 		}
 		s.stmts[query] = stmt
