@@ -32,17 +32,13 @@ func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) 
 		return false, err
 	}
 	err = tx.ExecOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, from.ID, from.AccountID)
-	return n > 0, tx.hintMerge(err, *into, from)
-}
-
-func (tx *Tx) hintMerge(err error, into, from Thread) error {
-	for _, t := range []Thread{into, from} {
+	for _, t := range []Thread{*into, from} {
 		err = tx.hint(err, HintContact, Scope{Account: t.AccountID}, t.ID)
 		if t.ConversationID != "" {
 			err = tx.hint(err, HintConversation, Scope{Account: t.AccountID}, t.ConversationID)
 		}
 	}
-	return err
+	return n > 0, err
 }
 
 func fillMissing(into *Thread, from Thread) {
@@ -121,7 +117,11 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 	if err := tx.recountWaiting(into.ConversationID); err != nil {
 		return err
 	}
-	return tx.enqueueMergedWake(*into)
+	until, err := value[Time](&tx.Rx, `SELECT snoozed_until FROM conversations WHERE id = ?`, into.ConversationID)
+	if err != nil {
+		return err
+	}
+	return tx.enqueueWake(into.AccountID, into.ConversationID, until)
 }
 
 // moveFirings moves what rules did in a conversation to another. Where a rule has fired in the same

@@ -55,11 +55,3 @@ const mergedSnooze = `CASE
 	WHEN c.status = 'resolved' THEN other.snoozed_until
 	WHEN other.status = 'resolved' THEN c.snoozed_until
 	ELSE min(c.snoozed_until, other.snoozed_until) END`
-
-func (tx *Tx) enqueueMergedWake(t Thread) error {
-	until, err := value[Time](&tx.Rx, `SELECT snoozed_until FROM conversations WHERE id = ?`, t.ConversationID)
-	if err != nil {
-		return err
-	}
-	return tx.enqueueWake(t.AccountID, t.ConversationID, until)
-}
