@@ -36,8 +36,8 @@ func Open(o Options) (*DB, error) {
 	db := &DB{
 		caches:  newCaches(),
 		pending: newPending(),
-		events:  newEventSignal(),
-		hints:   newHints(),
+		events:  &EventSignal{signal: newSignal(), organizations: make(map[int64]struct{})},
+		hints:   &Hints{signal: newSignal(), pending: make(map[hintKey]map[string]bool)},
 		closed:  closedLanes{all: make(map[string]bool), suspended: make(map[string]bool)},
 	}
 

@@ -41,10 +41,6 @@ type EventSignal struct {
 	organizations map[int64]struct{}
 }
 
-func newEventSignal() *EventSignal {
-	return &EventSignal{signal: newSignal(), organizations: make(map[int64]struct{})}
-}
-
 // EventSignal says which organizations have new events.
 func (db *DB) EventSignal() *EventSignal { return db.events }
 

@@ -84,10 +84,6 @@ type noted struct {
 	id  string
 }
 
-func newHints() *Hints {
-	return &Hints{signal: newSignal(), pending: make(map[hintKey]map[string]bool)}
-}
-
 // Hints reports what was changed, while somebody watches.
 func (db *DB) Hints() *Hints { return db.hints }
 
