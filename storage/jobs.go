@@ -214,8 +214,8 @@ func (tx *Tx) ClaimJob(id int64, lease time.Duration, admit func(lane string) bo
 func (tx *Tx) leaseOrHold(due []Job, lease time.Duration, admit func(lane string) bool) (claimed, held []Job, err error) {
 	for _, j := range due {
 		if !admit(j.Lane) {
-			held = append(held, j)
-			if err := tx.holdDue(j); err != nil {
+			held = append(held, j) // in the place of its lane that it has by its id
+			if err := tx.ExecOne(`UPDATE jobs SET state = 'held', due_at = ? WHERE id = ?`, j.CreatedAt, j.ID); err != nil {
 				return nil, nil, err
 			}
 			continue

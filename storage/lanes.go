@@ -89,11 +89,6 @@ func (tx *Tx) holdLane(lane string) (release func()) {
 	return func() { tx.openLane(lane) }
 }
 
-// holdDue makes a due job a held one, in the place of its lane that it has by its id.
-func (tx *Tx) holdDue(j Job) error {
-	return tx.ExecOne(`UPDATE jobs SET state = 'held', due_at = ? WHERE id = ?`, j.CreatedAt, j.ID)
-}
-
 func (c *closedLanes) set(lane string, closed bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
