@@ -250,8 +250,11 @@ var reportedBits = map[string]int{
 // callback with its pricing, if any is known. It returns false for one that came before.
 func (tx *Tx) MarkStatus(m *Message, reported string, at Time, price *Pricing) (bool, error) {
 	bit := reportedBits[reported]
-	if bit == 0 {
-		if first, err := tx.recordStatus(m, reported, at); err != nil || !first {
+	if bit == 0 { // such a callback has a row instead
+		n, err := tx.Exec(`
+			INSERT OR IGNORE INTO message_statuses (message, status, at)
+			VALUES (?, ?, ?)`, m.Number, reported, at)
+		if err != nil || n == 0 {
 			return false, err
 		}
 	}
@@ -302,14 +305,6 @@ func (rx *Rx) isVoiceNote(m Message) (bool, error) {
 		FROM messages
 		WHERE number = ? AND id = ?`, m.Number, m.ID)
 	return voice, IgnoreNotFound(err)
-}
-
-// recordStatus records a callback with a state that has no bit; false for a repeated one.
-func (tx *Tx) recordStatus(m *Message, reported string, at Time) (bool, error) {
-	n, err := tx.Exec(`
-		INSERT OR IGNORE INTO message_statuses (message, status, at)
-		VALUES (?, ?, ?)`, m.Number, reported, at)
-	return n > 0, err
 }
 
 // MarkPending records that a message was tried and will be tried again.
