@@ -43,7 +43,10 @@ func (rx *Rx) CountConversations(account int64, user string) (n ConversationCoun
 	if n.Waiting, err = rx.countFiltered(account, ConversationFilter{ByWaiting: true}); err != nil {
 		return n, err
 	}
-	if n.Mentions, err = rx.countMentions(account, user); err != nil {
+	n.Mentions, err = value[int](rx, `
+		SELECT count(DISTINCT conversation_id) FROM unread_mentions
+		WHERE user_id = ? AND account_id = ?`, user, account)
+	if err != nil {
 		return n, err
 	}
 	n.Unread, err = rx.CountUnread(account)

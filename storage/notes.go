@@ -107,9 +107,3 @@ func (tx *Tx) MarkMentionsRead(user string, c Conversation) error {
 	}
 	return tx.hint(nil, HintConversation, Scope{Account: c.AccountID}, c.ID)
 }
-
-func (rx *Rx) countMentions(account int64, user string) (int, error) {
-	return value[int](rx, `
-		SELECT count(DISTINCT conversation_id) FROM unread_mentions
-		WHERE user_id = ? AND account_id = ?`, user, account)
-}
