@@ -23,7 +23,7 @@ const (
 // killed, the file's content was committed before.
 type Progress struct {
 	Epoch  string `json:"epoch"`
-	Event  int64  `json:"event"`  // the highest number that was given out
+	Event  int64  `json:"event"`  // the highest number that was given out, even if that event is gone
 	Commit int64  `json:"commit"` // 0: no server has counted
 }
 
@@ -35,17 +35,12 @@ func (rx *Rx) Progress() (p Progress, err error) {
 	}
 
 	p.Epoch = hex.EncodeToString(epoch[:])
-	if p.Event, err = rx.lastEvent(); err != nil {
+	p.Event, err = value[int64](rx, `SELECT seq FROM sqlite_sequence WHERE name = 'events'`)
+	if IgnoreNotFound(err) != nil {
 		return p, err
 	}
 	p.Commit, err = metaNumber[int64](rx, commitName)
 	return p, err
-}
-
-// lastEvent is the highest number that was given out to an event, even if that is gone.
-func (rx *Rx) lastEvent() (int64, error) {
-	seq, err := value[int64](rx, `SELECT seq FROM sqlite_sequence WHERE name = 'events'`)
-	return seq, IgnoreNotFound(err)
 }
 
 // CountCommit counts on, and returns how far the database has come with it.
