@@ -46,7 +46,7 @@ func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 	if err != nil {
 		return err
 	}
-	if to.byJob() {
+	if len(to.all) > maxDirect || to.waiting {
 		return tx.enqueueFanOut(e, phoneNumberID, to)
 	}
 

@@ -90,8 +90,6 @@ type subscriberSet struct {
 	waiting bool         // jobs have deliveries of earlier events still to make
 }
 
-func (a subscriberSet) byJob() bool { return len(a.all) > maxDirect || a.waiting }
-
 // readSubscribers lists the subscriptions of an organization and reports whether jobs wait,
 // with one statement, because the next events wait for it. Whether jobs wait changes
 // from no to yes only while there are many subscriptions, so that the cached list of few
