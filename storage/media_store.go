@@ -83,7 +83,11 @@ func (u *Upload) keepObject(ctx context.Context, sum string) error {
 // openCopy opens the copy of an object, which the first who wants it makes.
 func (f *Files) openCopy(ctx context.Context, sum string) (*os.File, error) {
 	for range copyTries {
-		file, err := f.openExistingCopy(sum)
+		file, err := f.root.Open(copyName(sum))
+		if err == nil { // now it is the latest that was read
+			now := time.Now()
+			_ = f.root.Chtimes(copyName(sum), now, now) // it would only be evicted too early
+		}
 		if !errors.Is(err, fs.ErrNotExist) || f.store == nil {
 			return file, err
 		}
@@ -114,16 +118,6 @@ func (f *Files) makeCopy(ctx context.Context, sum string) error {
 		return err
 	}
 	return f.addCopy(size)
-}
-
-// openExistingCopy opens a copy and makes it the latest that was read.
-func (f *Files) openExistingCopy(sum string) (*os.File, error) {
-	file, err := f.root.Open(copyName(sum))
-	if err == nil {
-		now := time.Now()
-		_ = f.root.Chtimes(copyName(sum), now, now) // it would only be evicted too early
-	}
-	return file, err
 }
 
 // fetch makes a file of an object, under a name, and checks its hash.
