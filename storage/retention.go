@@ -107,22 +107,17 @@ func (tx *Tx) DeleteMessages(
 
 	// A message without media returned an empty id.
 	messages = int64(len(mediaIDs))
-	if had := slices.DeleteFunc(mediaIDs, func(id string) bool { return id == "" }); len(had) > 0 {
-		sums, err = tx.deleteReceivedMedia(had)
+	if had := slices.DeleteFunc(mediaIDs, func(id string) bool { return id == "" }); len(had) > 0 { // the library keeps its own
+		sums, err = list[string](&tx.Rx, `
+			DELETE FROM media
+			WHERE id IN (SELECT value FROM json_each(?)) AND origin = 'message'
+				AND NOT EXISTS (SELECT 1 FROM messages WHERE media_id = media.id)
+			RETURNING sha256`, jsonList(had))
 	}
 
 	media = int64(len(sums))
 	slices.Sort(sums)
 	return messages, media, slices.Compact(sums), err
-}
-
-// deleteReceivedMedia deletes media of deleted messages, but for the library's; it returns the files.
-func (tx *Tx) deleteReceivedMedia(media []string) (sums []string, err error) {
-	return list[string](&tx.Rx, `
-		DELETE FROM media
-		WHERE id IN (SELECT value FROM json_each(?)) AND origin = 'message'
-			AND NOT EXISTS (SELECT 1 FROM messages WHERE media_id = media.id)
-		RETURNING sha256`, jsonList(media))
 }
 
 // AgedTable is a table from which a purge deletes rows by their age alone.
