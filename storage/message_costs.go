@@ -3,7 +3,6 @@ package storage
 import (
 	"cmp"
 	"strings"
-	"time"
 
 	"confab/storage/sqlite"
 )
@@ -68,10 +67,8 @@ func (m Message) costDay() Time {
 	if m.Pricing == nil || m.DeliveredAt == 0 {
 		return 0
 	}
-	return dayStart(m.DeliveredAt)
+	return m.DeliveredAt - m.DeliveredAt%Time(day.Milliseconds())
 }
-
-func dayStart(t Time) Time { return t - t%Time((24*time.Hour).Milliseconds()) }
 
 // moveCost counts a message where it costs now, and no longer where it did before.
 func (tx *Tx) moveCost(before, after Message, price *Pricing) {
