@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"confab/jobs/errorcode"
 	"confab/jobs/messaging"
@@ -25,16 +24,6 @@ func (w *Workers) enqueueToRecipient(tx *storage.Tx, m storage.Message, content 
 		Args:   args,
 		Memory: accepted{args, m, tx.Deletions()},
 	})
-}
-
-// recipientTurn spreads the messages of a broadcast over the second for which they are made.
-func (w *Workers) recipientTurn(job storage.Job) time.Duration {
-	if just, ok := job.Memory.(accepted); ok {
-		if wait := w.sends.pace(just.message); wait > maxTurnWait {
-			return wait
-		}
-	}
-	return 0
 }
 
 // sendToRecipient hands a message of a broadcast to the provider. It differs from send in

@@ -114,7 +114,7 @@ func (w *Workers) Kinds() []queue.Kind {
 		{
 			Name: kindSend, Handle: w.send, GiveUp: giveUpWith(giveUpSend), Reserved: 32,
 			Lease: sendLease, MaxRun: maxTransfer, MaxDelay: w.maxSendDelay(),
-			LaneLimit: perLane(sendsAtOnce), Turn: w.sendTurn,
+			LaneLimit: perLane(sendsAtOnce), Turn: turnBy(w.sends.await),
 		},
 		{
 			Name: kindSendLater, Handle: w.sendLater, GiveUp: giveUpWith(giveUpSend), Workers: 4, Reserved: 4,
@@ -137,7 +137,7 @@ func (w *Workers) Kinds() []queue.Kind {
 		{
 			Name: kindBroadcastSend, Handle: w.sendToRecipient, GiveUp: giveUpWith(giveUpSend),
 			Workers: broadcastWorkers, Reserved: broadcastWorkers, Lease: sendLease, MaxRun: maxTransfer, MaxDelay: w.maxSendDelay(),
-			LaneLimit: perLane(sendsAtOnce), Turn: w.recipientTurn,
+			LaneLimit: perLane(sendsAtOnce), Turn: turnBy(w.sends.pace),
 		},
 		{Name: kindBroadcastResume, Handle: withArgs(w.resumeBroadcast), Workers: 1, Reserved: 1},
 

@@ -282,12 +282,16 @@ func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) 
 	return nil
 }
 
-// sendTurn is how long a message that was accepted just now must wait for the rate limits.
-func (w *Workers) sendTurn(job storage.Job) time.Duration {
-	if just, ok := job.Memory.(accepted); ok {
-		return w.sends.await(just.message, maxTurnWait)
+// turnBy is how long a message that was accepted just now must wait by a limit, 0 if a worker itself waits so long.
+func turnBy(limit func(storage.Message) time.Duration) func(storage.Job) time.Duration {
+	return func(job storage.Job) time.Duration {
+		if just, ok := job.Memory.(accepted); ok {
+			if wait := limit(just.message); wait > maxTurnWait {
+				return wait
+			}
+		}
+		return 0
 	}
-	return 0
 }
 
 // sendOutcome decides what becomes of a message: accepted, tried again, or failed.

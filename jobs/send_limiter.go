@@ -81,16 +81,11 @@ func (s *sendLimiter) reserve(m storage.Message, maxWait time.Duration) time.Dur
 }
 
 // await reserves a message's place before its job is stored, and returns how long it
-// must wait for it, or 0 if that is no longer than maxWait. The place is kept until the
-// message asks for it by reserve.
-func (s *sendLimiter) await(m storage.Message, maxWait time.Duration) time.Duration {
+// must wait for it. The place is kept until the message asks for it by reserve.
+func (s *sendLimiter) await(m storage.Message) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
-	if wait := s.place(m, s.limitersOf(m), maxWait); wait > maxWait {
-		return wait
-	}
-	return 0
+	return s.place(m, s.limitersOf(m), maxTurnWait)
 }
 
 // limitersOf are those that a message has to pass, in this order. The caller holds mu.
