@@ -102,16 +102,8 @@ func refusalWhenDue(tx *storage.Tx, sender storage.Sender, m storage.Message) (*
 	if m.ScheduledAt < restored {
 		return &messaging.Refusal{Code: errorcode.MessageOverdue, Text: "The message was due before the backup was restored."}, nil
 	}
-	if refused := messaging.RefusalOf(sender); refused != nil {
+	if refused := messaging.RefusalOf(sender); refused != nil || m.Type != "template" {
 		return refused, nil
-	}
-	return refusalForContact(tx, sender, m)
-}
-
-// refusalForContact says why a template message may not go to its contact, or nil.
-func refusalForContact(tx *storage.Tx, sender storage.Sender, m storage.Message) (*messaging.Refusal, error) {
-	if m.Type != "template" {
-		return nil, nil
 	}
 
 	contact, err := tx.Contact(m.AccountID, m.ContactID)
