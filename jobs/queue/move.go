@@ -91,12 +91,8 @@ func (r *Runner) beginMove(ctx context.Context, m *move) {
 // claimInOrder claims what is due of all kinds, in the order of their times, until one has to
 // be waited for. Jobs that are held were due before.
 func (r *Runner) claimInOrder(ctx context.Context) error {
-	for _, k := range r.order {
-		for _, step := range []func(context.Context, *kindState) error{r.startReady, r.claimHeld} {
-			if err := step(ctx, k); err != nil {
-				return err
-			}
-		}
+	if err := claim(ctx, r.order, r.startReady, r.claimHeld); err != nil {
+		return err
 	}
 
 	r.move.waits = false

@@ -198,19 +198,19 @@ func (r *Runner) claimAll(ctx context.Context) error {
 			shared = append(shared, k)
 			continue
 		}
-		group.Go(func() { errs[i] = r.claim(ctx, k) })
+		group.Go(func() { errs[i] = claim(ctx, []*kindState{k}, r.startReady, r.claimHeld, r.claimDue) })
 	}
 
-	errs[len(r.order)] = r.claim(ctx, shared...)
+	errs[len(r.order)] = claim(ctx, shared, r.startReady, r.claimHeld, r.claimDue)
 	group.Wait()
 	return errors.Join(errs...)
 }
 
-// claim starts what can start now of kinds, in their order. Within a kind, jobs
+// claim starts what can start now of kinds, in their order, by some steps. Within a kind, jobs
 // that are leased already go before held ones, and those before new ones.
-func (r *Runner) claim(ctx context.Context, kinds ...*kindState) error {
+func claim(ctx context.Context, kinds []*kindState, steps ...func(context.Context, *kindState) error) error {
 	for _, k := range kinds {
-		for _, step := range []func(context.Context, *kindState) error{r.startReady, r.claimHeld, r.claimDue} {
+		for _, step := range steps {
 			if err := step(ctx, k); err != nil {
 				return err
 			}
