@@ -136,15 +136,14 @@ func (s *scanner) walk(n *node) {
 	case c == '[':
 		s.elements(func() { s.walk(n.each) })
 	case c == '"' && n.rule != nil:
-		s.replaceText(s.value().from, *n.rule)
+		s.replaceText(s.value(), *n.rule)
 	default:
 		s.skipValue()
 	}
 }
 
-// replaceText applies a rule to the string between start and here.
-func (s *scanner) replaceText(start int, r rule) {
-	at := span{start, s.pos}
+// replaceText applies a rule to a string.
+func (s *scanner) replaceText(at span, r rule) {
 	switch raw := at.of(s.doc); {
 	case r.from == "":
 		s.edits = append(s.edits, edit{at, slices.Concat([]byte(`{"code":`), raw, []byte("}"))})
