@@ -48,8 +48,13 @@ func Reconcile(tx *storage.Tx, a storage.Account, p Person, found Match, at stor
 		return cmp.Or(cmp.Compare(x.CreatedAt, y.CreatedAt), cmp.Compare(x.ID, y.ID))
 	})
 
-	if err := dropAliases(tx, p, all); err != nil {
-		return storage.Thread{}, err
+	// A number that the person no longer has may become anybody's, in all its forms.
+	for _, t := range all {
+		if p.hasLeft(t.Contact) {
+			if err := tx.DropAliases(t.ID); err != nil {
+				return storage.Thread{}, err
+			}
+		}
 	}
 
 	t, before, merged := all[0], all[0].Contact, len(all) > 1
@@ -135,19 +140,6 @@ func recordAliases(tx *storage.Tx, p Person, c storage.Contact, from []storage.T
 		return nil
 	}
 	return tx.DropAlias(c.AccountID, *c.PhoneNumber)
-}
-
-// dropAliases drops the aliases of contacts whose number the person no longer has: it may
-// become anybody's, in all its forms.
-func dropAliases(tx *storage.Tx, p Person, all []storage.Thread) error {
-	for _, t := range all {
-		if p.hasLeft(t.Contact) {
-			if err := tx.DropAliases(t.ID); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // wasReplaced reports whether a known value has changed; to become known is no change of identity.
