@@ -62,8 +62,6 @@ func (t *trial) check(c *copied) {
 	}
 }
 
-func (t *trial) restoreCopy(context.Context, time.Duration) { t.withCopy(t.restoreBackup, t.check) }
-
 // putBack puts an older database back into a copy that has gone on since. It must notice that,
 // and rest as a restored one does.
 func (t *trial) putBack(ctx context.Context, _ time.Duration) {

@@ -76,7 +76,7 @@ func (t *trial) serverFaults() []fault {
 		atRandom("server paused", 5*time.Second, 20*time.Second, t.pause),
 		atRandom("database locked by another process", time.Second, 14*time.Second, t.lockDatabase),
 		{"server restarted", t.restart},
-		{"backup restored on a copy", t.restoreCopy},
+		{"backup restored on a copy", func(context.Context, time.Duration) { t.withCopy(t.restoreBackup, t.check) }},
 		{"older database put back on a copy", t.putBack},
 		{"strangers", t.strangers},
 	}
