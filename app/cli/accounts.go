@@ -18,11 +18,6 @@ import (
 	"confab/storage"
 )
 
-func (e *env) accounts() *cobra.Command {
-	return e.group("accounts", "Connect, list, register and check business numbers",
-		e.accountsConnect(), e.accountsList(), e.accountsRegister(), e.accountsCheck(), e.accountsDisconnect())
-}
-
 // pinVariable is for a PIN that should not be seen on a command line.
 const pinVariable = "CONFAB_PIN"
 

@@ -17,14 +17,6 @@ import (
 	"confab/storage"
 )
 
-func (e *env) broadcasts() *cobra.Command {
-	return e.group("broadcasts", "Send a template to many people and track it",
-		e.broadcastsCreate(), e.broadcastsList(), e.broadcastsShow(),
-		e.broadcastsMove("pause", "Pause a broadcast", "broadcast.paused", jobs.PauseBroadcast),
-		e.broadcastsMove("resume", "Resume a paused broadcast", "broadcast.resumed", jobs.ResumeBroadcast),
-		e.broadcastsMove("cancel", "Cancel a broadcast: remaining recipients get no message", "broadcast.cancelled", jobs.CancelBroadcast))
-}
-
 func (e *env) broadcastsCreate() *cobra.Command {
 	var (
 		number numberFlags

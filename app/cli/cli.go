@@ -26,6 +26,7 @@ import (
 
 	"confab/app"
 	"confab/app/config"
+	"confab/jobs"
 	"confab/storage"
 )
 
@@ -128,7 +129,15 @@ func (e *env) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&e.configFile, "config", "",
 		"settings `file` (default $CONFAB_CONFIG, or ./"+defaultConfigFile+" if it exists)")
 
-	// The first section is the first in the help, and so on.
+	e.addCommands(root)
+	checkArguments(root)
+	addHelpTopics(root)
+	configureBuiltinCommands(root)
+	return root
+}
+
+// addCommands adds all commands, in sections: the first one is the first in the help, and so on.
+func (e *env) addCommands(root *cobra.Command) {
 	section := func(title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: title, Title: title})
 		for _, cmd := range commands {
@@ -139,24 +148,60 @@ func (e *env) root() *cobra.Command {
 
 	section("Run it:", e.serve(), e.standby(), e.promote(), e.ready(), e.mcp())
 	section("Try it out:", e.sandbox(), e.simulator(), e.trigger(), e.listen())
-	section("Access:", e.orgs(), e.teams(), e.users(), e.keys(), e.rates(), e.audit())
+
+	section("Access:",
+		e.group("orgs", "Create and manage organizations (tenants)",
+			e.orgsCreate(), e.orgsList(), e.orgsShow(), e.orgsSet(),
+			e.orgsSuspension("suspend", "Suspend an organization, effective immediately", "organization.suspended"),
+			e.orgsSuspension("resume", "Resume a suspended organization", "organization.resumed")),
+		e.group("teams", "Create, change and list teams", e.teamsCreate(), e.teamsSet(), e.teamsList()),
+		e.users(),
+		e.group("keys", "Create, list and revoke API keys", e.keysCreate(), e.keysList(), e.keysRevoke()),
+		e.group("rates", "Import and list prices of messages", e.ratesImport(), e.ratesList()),
+		e.audit())
+
 	section("Messaging:",
-		e.accounts(), e.customers(), e.contacts(), e.templates(), e.broadcasts(), e.quickReplies(), e.rules(), e.hours(),
-		e.webhooks(), e.deliveries(), e.jobs(), e.logs(), e.trace())
-	section("Maintenance:", e.doctor(), e.backup(), e.restore(), e.replica(), e.media(), e.purge())
+		e.group("accounts", "Connect, list, register and check business numbers",
+			e.accountsConnect(), e.accountsList(), e.accountsRegister(), e.accountsCheck(), e.accountsDisconnect()),
+		e.group("customers", "List end-customers and restore archived ones", e.customersList(), e.customersRestore()),
+		e.group("contacts", "Import and export contacts as CSV", e.contactsImport(), e.contactsExport()),
+		e.group("templates", "Sync message templates with the provider", e.templatesSync()),
+		e.group("broadcasts", "Send a template to many people and track it",
+			e.broadcastsCreate(), e.broadcastsList(), e.broadcastsShow(),
+			e.broadcastsMove("pause", "Pause a broadcast", "broadcast.paused", jobs.PauseBroadcast),
+			e.broadcastsMove("resume", "Resume a paused broadcast", "broadcast.resumed", jobs.ResumeBroadcast),
+			e.broadcastsMove("cancel", "Cancel a broadcast: remaining recipients get no message",
+				"broadcast.cancelled", jobs.CancelBroadcast)),
+		e.group("quick-replies", "Create, list and delete quick replies",
+			e.quickRepliesCreate(), e.quickRepliesList(), e.quickRepliesDelete()),
+		e.group("rules", "List, try and switch rules",
+			e.rulesList(), e.rulesShow(),
+			e.rulesSwitch("enable", "Enable a rule", true), e.rulesSwitch("disable", "Disable a rule", false), e.rulesDryRun()),
+		e.group("hours", "Show and set when a number is open", e.hoursShow(), e.hoursSet()),
+		e.group("webhooks", "List and enable webhook subscriptions, and verify signatures",
+			e.webhooksList(), e.webhooksEnable(), e.webhooksVerify()),
+		e.group("deliveries", "List, inspect and replay webhook deliveries",
+			e.deliveriesList(), e.deliveriesShow(), e.deliveriesReplay()),
+		e.group("jobs", "List, retry and cancel queued jobs",
+			e.jobsList(), e.jobsShow(), e.jobsRetry(), e.jobsCancel()),
+		e.logs(), e.trace())
+
+	section("Maintenance:",
+		e.doctor(), e.backup(), e.restore(),
+		e.group("replica", "Monitor and verify the replica",
+			e.replicaStatus(), e.replicaVerify(), e.replicaKey()),
+		e.group("media", "Move media files to object storage and back", e.mediaMove()),
+		e.purge())
+
 	const setup = "Setup:"
-	section(setup, e.initialize(), e.config(), e.versionCommand())
-
-	root.AddCommand(e.replicate())
-	checkArguments(root)
-
-	addHelpTopics(root)
-
+	section(setup,
+		e.initialize(),
+		e.group("config", "Check the settings", e.configCheck()),
+		e.versionCommand())
 	root.SetHelpCommandGroupID(setup)
 	root.SetCompletionCommandGroupID(setup)
 
-	configureBuiltinCommands(root)
-	return root
+	root.AddCommand(e.replicate())
 }
 
 // checkArguments makes commands without a check of their own refuse what their Use line does not name.

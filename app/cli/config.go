@@ -16,10 +16,6 @@ import (
 	"confab/storage/objects"
 )
 
-func (e *env) config() *cobra.Command {
-	return e.group("config", "Check the settings", e.configCheck())
-}
-
 func (e *env) configCheck() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check",

@@ -29,10 +29,6 @@ const (
 	exportBatch = 500
 )
 
-func (e *env) contacts() *cobra.Command {
-	return e.group("contacts", "Import and export contacts as CSV", e.contactsImport(), e.contactsExport())
-}
-
 func (e *env) contactsExport() *cobra.Command {
 	var f numberFlags
 	cmd := &cobra.Command{

@@ -11,10 +11,6 @@ import (
 	"confab/storage"
 )
 
-func (e *env) customers() *cobra.Command {
-	return e.group("customers", "List end-customers and restore archived ones", e.customersList(), e.customersRestore())
-}
-
 // customerView is a customer as the API shows it, with its organization.
 type customerView struct {
 	event.CustomerData

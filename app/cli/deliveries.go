@@ -18,11 +18,6 @@ import (
 	"confab/storage"
 )
 
-func (e *env) deliveries() *cobra.Command {
-	return e.group("deliveries", "List, inspect and replay webhook deliveries",
-		e.deliveriesList(), e.deliveriesShow(), e.deliveriesReplay())
-}
-
 func (e *env) deliveriesList() *cobra.Command {
 	var (
 		since  time.Duration

@@ -11,11 +11,6 @@ import (
 	"confab/storage"
 )
 
-func (e *env) jobs() *cobra.Command {
-	return e.group("jobs", "List, retry and cancel queued jobs",
-		e.jobsList(), e.jobsShow(), e.jobsRetry(), e.jobsCancel())
-}
-
 // jobView is a job as the console shows it, with what only an operator may see.
 type jobView struct {
 	ID     int64  `json:"id"`

@@ -14,10 +14,6 @@ import (
 	"confab/storage"
 )
 
-func (e *env) keys() *cobra.Command {
-	return e.group("keys", "Create, list and revoke API keys", e.keysCreate(), e.keysList(), e.keysRevoke())
-}
-
 // newKeyView is a new key with its secret, which is shown only once.
 type newKeyView struct {
 	ID             string       `json:"id"`

@@ -18,10 +18,6 @@ import (
 // time is spent waiting for answers.
 const movesAtOnce = 8
 
-func (e *env) media() *cobra.Command {
-	return e.group("media", "Move media files to object storage and back", e.mediaMove())
-}
-
 type moveView struct {
 	Object  string   `json:"object"`
 	Store   string   `json:"store"`

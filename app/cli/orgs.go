@@ -14,13 +14,6 @@ import (
 	"confab/storage"
 )
 
-func (e *env) orgs() *cobra.Command {
-	return e.group("orgs", "Create and manage organizations (tenants)",
-		e.orgsCreate(), e.orgsList(), e.orgsShow(), e.orgsSet(),
-		e.orgsSuspension("suspend", "Suspend an organization, effective immediately", "organization.suspended"),
-		e.orgsSuspension("resume", "Resume a suspended organization", "organization.resumed"))
-}
-
 // organizationView is an organization as GET /v1/me shows it, with what only an operator may see.
 type organizationView struct {
 	ID           string       `json:"id"`

@@ -14,11 +14,6 @@ import (
 	"confab/storage"
 )
 
-func (e *env) quickReplies() *cobra.Command {
-	return e.group("quick-replies", "Create, list and delete quick replies",
-		e.quickRepliesCreate(), e.quickRepliesList(), e.quickRepliesDelete())
-}
-
 func (e *env) quickRepliesCreate() *cobra.Command {
 	var org, team string
 	cmd := &cobra.Command{

@@ -12,10 +12,6 @@ import (
 	"confab/storage"
 )
 
-func (e *env) rates() *cobra.Command {
-	return e.group("rates", "Import and list prices of messages", e.ratesImport(), e.ratesList())
-}
-
 func (e *env) ratesImport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",

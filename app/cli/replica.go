@@ -16,11 +16,6 @@ import (
 	"confab/storage"
 )
 
-func (e *env) replica() *cobra.Command {
-	return e.group("replica", "Monitor and verify the replica",
-		e.replicaStatus(), e.replicaVerify(), e.replicaKey())
-}
-
 // replicate is the process that the server starts to replicate its database.
 func (e *env) replicate() *cobra.Command {
 	return &cobra.Command{

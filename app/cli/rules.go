@@ -11,12 +11,6 @@ import (
 	"confab/storage"
 )
 
-func (e *env) rules() *cobra.Command {
-	return e.group("rules", "List, try and switch rules",
-		e.rulesList(), e.rulesShow(),
-		e.rulesSwitch("enable", "Enable a rule", true), e.rulesSwitch("disable", "Disable a rule", false), e.rulesDryRun())
-}
-
 func (e *env) rulesList() *cobra.Command {
 	columns := table[api.RuleView]{
 		heading: []string{"ID", "POSITION", "NAME", "ON", "STATE"},
@@ -91,10 +85,6 @@ func (e *env) rulesDryRun() *cobra.Command {
 		return printJSON(cmd.OutOrStdout(), view)
 	})
 	return withJSON(cmd)
-}
-
-func (e *env) hours() *cobra.Command {
-	return e.group("hours", "Show and set when a number is open", e.hoursShow(), e.hoursSet())
 }
 
 func (e *env) hoursShow() *cobra.Command {

@@ -9,10 +9,6 @@ import (
 	"confab/storage"
 )
 
-func (e *env) teams() *cobra.Command {
-	return e.group("teams", "Create, change and list teams", e.teamsCreate(), e.teamsSet(), e.teamsList())
-}
-
 // teamView is a team as GET /v1/me shows it, with its organization.
 type teamView struct {
 	ID             string       `json:"id"`

@@ -9,10 +9,6 @@ import (
 	"confab/storage"
 )
 
-func (e *env) templates() *cobra.Command {
-	return e.group("templates", "Sync message templates with the provider", e.templatesSync())
-}
-
 func (e *env) templatesSync() *cobra.Command {
 	return withJSON(&cobra.Command{
 		Use:     "sync PHONE_NUMBER_ID",

@@ -19,11 +19,6 @@ import (
 // and for the command that 'sandbox exec --forward-to' runs.
 const webhookSecretVariable = "CONFAB_WEBHOOK_SECRET"
 
-func (e *env) webhooks() *cobra.Command {
-	return e.group("webhooks", "List and enable webhook subscriptions, and verify signatures",
-		e.webhooksList(), e.webhooksEnable(), e.webhooksVerify())
-}
-
 // ownedSubscription is a subscription with its organization and its secrets.
 type ownedSubscription struct {
 	storage.Subscription
