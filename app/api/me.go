@@ -8,7 +8,7 @@ import (
 )
 
 type meView struct {
-	Organization organizationView `json:"organization"`
+	Organization OrganizationView `json:"organization"`
 	APIKey       *KeyView         `json:"api_key"`        // null in the console
 	User         *PersonView      `json:"user,omitempty"` // who asks, in the console
 	Teams        []TeamView       `json:"teams"`
@@ -16,12 +16,18 @@ type meView struct {
 	RateLimits   *rest.RateLimit  `json:"rate_limits"`
 }
 
-type organizationView struct {
+// OrganizationView is an organization, on the command line too.
+type OrganizationView struct {
 	ID     string `json:"id"`
 	Object string `json:"object"`
 	Name   string `json:"name"`
 	Plan   string `json:"plan"`
 	Status string `json:"status"`
+}
+
+// ViewOrganization shows an organization.
+func ViewOrganization(o storage.Organization) OrganizationView {
+	return OrganizationView{o.PublicID, "organization", o.Name, o.Plan, o.Status()}
 }
 
 // KeyView is an API key without its secret.
@@ -58,11 +64,7 @@ type TeamView struct {
 
 // PersonView is a person of the organization, as the console shows it.
 type PersonView struct {
-	ID           string       `json:"id"`
-	Object       string       `json:"object"`
-	Name         string       `json:"name"`
-	Email        *string      `json:"email"`
-	TeamID       string       `json:"team_id"`
+	userView
 	Role         string       `json:"role"`
 	Status       string       `json:"status"`
 	LastSignInAt storage.Time `json:"last_sign_in_at"`
@@ -72,11 +74,7 @@ type PersonView struct {
 // ViewPerson shows a person at a time.
 func ViewPerson(u storage.User, now storage.Time) PersonView {
 	return PersonView{
-		ID:           u.ID,
-		Object:       "user",
-		Name:         u.Name,
-		Email:        u.Email,
-		TeamID:       u.TeamPublicID,
+		userView:     viewUser(u, u.Email),
 		Role:         u.Role,
 		Status:       u.Status(now),
 		LastSignInAt: u.LastSignInAt,
@@ -92,18 +90,16 @@ type userView struct {
 	TeamID string  `json:"team_id"`
 }
 
+func viewUser(u storage.User, email *string) userView {
+	return userView{u.ID, "user", u.Name, email, u.TeamPublicID}
+}
+
 // getMe handles GET /v1/me.
 func (s *Server) getMe(r *rest.Request) (rest.Reply, error) {
 	view := meView{
-		Organization: organizationView{
-			ID:     r.Org.PublicID,
-			Object: "organization",
-			Name:   r.Org.Name,
-			Plan:   r.Org.Plan,
-			Status: r.Org.Status(),
-		},
-		Teams: []TeamView{},
-		Users: []userView{},
+		Organization: ViewOrganization(r.Org),
+		Teams:        []TeamView{},
+		Users:        []userView{},
 	}
 
 	switch {
@@ -147,16 +143,9 @@ func (v *meView) addTeams(rx *storage.Rx, r *rest.Request) error {
 	}
 
 	for _, u := range users {
-		if !slices.ContainsFunc(v.Teams, func(t TeamView) bool { return t.ID == u.TeamPublicID }) {
-			continue
+		if slices.ContainsFunc(v.Teams, func(t TeamView) bool { return t.ID == u.TeamPublicID }) {
+			v.Users = append(v.Users, viewUser(u, addressFor(r, u.ID, u.Email)))
 		}
-		v.Users = append(v.Users, userView{
-			ID:     u.ID,
-			Object: "user",
-			Name:   u.Name,
-			Email:  addressFor(r, u.ID, u.Email),
-			TeamID: u.TeamPublicID,
-		})
 	}
 	return nil
 }

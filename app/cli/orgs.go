@@ -10,17 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"confab/app/api"
 	"confab/app/config"
 	"confab/storage"
 )
 
 // organizationView is an organization as GET /v1/me shows it, with what only an operator may see.
 type organizationView struct {
-	ID           string       `json:"id"`
-	Object       string       `json:"object"`
-	Name         string       `json:"name"`
-	Plan         string       `json:"plan"`
-	Status       string       `json:"status"`
+	api.OrganizationView
 	Subscription string       `json:"subscription"`
 	RequireOptIn bool         `json:"require_opt_in"`
 	ReturnAfter  int          `json:"handover_return_minutes"`
@@ -30,15 +27,11 @@ type organizationView struct {
 
 func viewOrganization(o storage.Organization, teams ...storage.Team) organizationView {
 	v := organizationView{
-		ID:           o.PublicID,
-		Object:       "organization",
-		Name:         o.Name,
-		Plan:         o.Plan,
-		Status:       o.Status(),
-		Subscription: o.Subscription,
-		RequireOptIn: o.RequireOptIn,
-		ReturnAfter:  o.HandoverReturnMinutes,
-		CreatedAt:    o.CreatedAt,
+		OrganizationView: api.ViewOrganization(o),
+		Subscription:     o.Subscription,
+		RequireOptIn:     o.RequireOptIn,
+		ReturnAfter:      o.HandoverReturnMinutes,
+		CreatedAt:        o.CreatedAt,
 	}
 
 	for _, t := range teams {
