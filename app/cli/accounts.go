@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -21,8 +20,6 @@ import (
 // pinVariable is for a PIN that should not be seen on a command line.
 const pinVariable = "CONFAB_PIN"
 
-var pinDigits = regexp.MustCompile(`^[0-9]{6}$`)
-
 func parseProviderID(s string) (string, error) {
 	if !provider.PhoneNumberID.MatchString(s) {
 		return "", errors.New("must be a provider id of 6 to 20 digits")
@@ -33,7 +30,7 @@ func parseProviderID(s string) (string, error) {
 // readPIN reads the PIN of a flag as a secretReader does; "" for none.
 func readPIN(from *secretReader, value string) (string, error) {
 	pin, err := from.read("pin", value, pinVariable)
-	if err == nil && pin != "" && !pinDigits.MatchString(pin) {
+	if err == nil && pin != "" && !api.PIN.MatchString(pin) {
 		err = usage("the PIN must have 6 digits")
 	}
 	return pin, err
