@@ -52,10 +52,7 @@ func (s *store) providerAccounts() (*provisioning.Accounts, error) {
 
 	s.providerURL = o.BaseURL
 	client, err := provider.New(o)
-	if err != nil {
-		return nil, err
-	}
-	return provisioning.NewAccounts(s.DB, client), nil
+	return provisioning.NewAccounts(s.DB, client), err
 }
 
 // account finds a live account by the phone number id that an argument gives.

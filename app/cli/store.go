@@ -67,10 +67,7 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 		OnUpgrade: func(progress string) { fmt.Fprintln(os.Stderr, progress) },
 	}
 	s.DB, err = s.dir.OpenForCommand(o, os.Getenv("CONFAB_MASTER_KEY"), served)
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, err
 }
 
 // Close closes the database, with its changes counted.
