@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -178,7 +179,7 @@ func (b *sandbox) subscribeForwardURL(ctx context.Context, to *url.URL) error {
 			return err
 		}
 
-		all, err := subscriptions(&tx.Rx, o.ID)
+		all, err := tx.Subscriptions(o.ID, storage.First, math.MaxInt32)
 		if err != nil {
 			return err
 		}

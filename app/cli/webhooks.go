@@ -39,7 +39,7 @@ func (e *env) webhooksList() *cobra.Command {
 	}
 
 	read := func(rx *storage.Rx, organization int64) (all []ownedSubscription, err error) {
-		found, err := subscriptions(rx, organization)
+		found, err := rx.Subscriptions(organization, storage.First, math.MaxInt32)
 		if err != nil {
 			return nil, err
 		}
@@ -54,10 +54,6 @@ func (e *env) webhooksList() *cobra.Command {
 		return s
 	}
 	return organizationList(e, "webhooks", "List webhook subscriptions, newest first", columns, read, view)
-}
-
-func subscriptions(rx *storage.Rx, organization int64) ([]storage.Subscription, error) {
-	return rx.Subscriptions(organization, storage.First, math.MaxInt32)
 }
 
 func (e *env) webhooksEnable() *cobra.Command {
