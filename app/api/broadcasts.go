@@ -28,9 +28,7 @@ func (s *Server) listBroadcasts(r *rest.Request) (rest.Reply, error) {
 }
 
 // BroadcastIn finds the broadcast in the path.
-func BroadcastIn(rx *storage.Rx, r *rest.Request) (storage.Broadcast, error) {
-	return rest.InPath(r, "id", storage.PrefixBroadcast, r.Account.ID, rx.Broadcast)
-}
+var BroadcastIn = rest.OfNumber(storage.PrefixBroadcast, (*storage.Rx).Broadcast)
 
 // moveBroadcast is the handler that moves the broadcast in the path to another state.
 func (s *Server) moveBroadcast(move func(*storage.Tx, *storage.Broadcast) error) rest.Handler {

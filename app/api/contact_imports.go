@@ -116,6 +116,4 @@ func (s *Server) awaitImport(r *rest.Request, id string, rep rest.Reply) (rest.R
 	}
 }
 
-func contactImportIn(rx *storage.Rx, r *rest.Request) (storage.ContactImport, error) {
-	return rest.InPath(r, "id", storage.PrefixImport, r.Account.ID, rx.ContactImport)
-}
+var contactImportIn = rest.OfNumber(storage.PrefixImport, (*storage.Rx).ContactImport)

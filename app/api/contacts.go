@@ -190,9 +190,7 @@ func checkNewContact(rx *storage.Rx, c storage.Contact) error {
 	return cmp.Or(refuseKnown("phone_number", c.PhoneNumber, rx.ContactByPhone), refuseKnown("bsuid", c.BSUID, rx.ContactByBSUID))
 }
 
-func contactIn(rx *storage.Rx, r *rest.Request) (storage.Contact, error) {
-	return rest.InPath(r, "id", storage.PrefixContact, r.Account.ID, rx.Contact)
-}
+var contactIn = rest.OfNumber(storage.PrefixContact, (*storage.Rx).Contact)
 
 // updateContact handles PATCH /v1/:phone_number_id/contacts/:id.
 func (s *Server) updateContact(r *rest.Request, in contactChanges) (rest.Reply, error) {

@@ -187,9 +187,7 @@ func (s *Server) listConversations(r *rest.Request) (rest.Reply, error) {
 }
 
 // ConversationIn finds the conversation in the path.
-func ConversationIn(rx *storage.Rx, r *rest.Request) (storage.FullConversation, error) {
-	return rest.InPath(r, "id", storage.PrefixConversation, r.Account.ID, rx.Conversation)
-}
+var ConversationIn = rest.OfNumber(storage.PrefixConversation, (*storage.Rx).Conversation)
 
 // ShowConversation replies with the conversation in the path.
 func ShowConversation(rx *storage.Rx, r *rest.Request) (rest.Reply, error) {

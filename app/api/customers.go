@@ -99,9 +99,7 @@ func (s *Server) createCustomer(r *rest.Request, in newCustomer) (rest.Reply, er
 }
 
 // CustomerIn finds the customer in the path.
-func CustomerIn(rx *storage.Rx, r *rest.Request) (storage.Customer, error) {
-	return rest.InPath(r, "id", storage.PrefixCustomer, r.Org.ID, rx.Customer)
-}
+var CustomerIn = rest.OfOrganization(storage.PrefixCustomer, (*storage.Rx).Customer)
 
 func showCustomer(rx *storage.Rx, c storage.Customer) (rest.Reply, error) {
 	accounts, err := rx.CustomerAccounts(c.ID)

@@ -37,9 +37,7 @@ func (s *Server) listRules(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
-func ruleIn(rx *storage.Rx, r *rest.Request) (storage.Rule, error) {
-	return rest.InPath(r, "id", storage.PrefixRule, r.Org.ID, rx.Rule)
-}
+var ruleIn = rest.OfOrganization(storage.PrefixRule, (*storage.Rx).Rule)
 
 // createRule handles POST /v1/rules.
 func (s *Server) createRule(r *rest.Request, in newRule) (rest.Reply, error) {

@@ -94,9 +94,7 @@ func showSubscription(rx *storage.Rx, sub storage.Subscription) (rest.Reply, err
 }
 
 // SubscriptionIn finds the subscription in the path.
-func SubscriptionIn(rx *storage.Rx, r *rest.Request) (storage.Subscription, error) {
-	return rest.InPath(r, "id", storage.PrefixSubscription, r.Org.ID, rx.Subscription)
-}
+var SubscriptionIn = rest.OfOrganization(storage.PrefixSubscription, (*storage.Rx).Subscription)
 
 // EnabledSubscriptionIn finds the subscription in the path, if it is not disabled.
 func EnabledSubscriptionIn(rx *storage.Rx, r *rest.Request) (storage.Subscription, error) {

@@ -17,6 +17,20 @@ func InPath[S, T any](r *Request, param, prefix string, scope S, read func(S, st
 	return read(scope, id)
 }
 
+// OfOrganization makes the finder of what an organization has, by the id in the path.
+func OfOrganization[T any](prefix string, read func(*storage.Rx, int64, string) (T, error)) finder[T] {
+	return func(rx *storage.Rx, r *Request) (T, error) {
+		return InPath(r, "id", prefix, r.Org.ID, func(of int64, id string) (T, error) { return read(rx, of, id) })
+	}
+}
+
+// OfNumber is OfOrganization for what a number has.
+func OfNumber[T any](prefix string, read func(*storage.Rx, int64, string) (T, error)) finder[T] {
+	return func(rx *storage.Rx, r *Request) (T, error) {
+		return InPath(r, "id", prefix, r.Account.ID, func(of int64, id string) (T, error) { return read(rx, of, id) })
+	}
+}
+
 // Exists is a route's check that the resource in its path exists.
 func Exists[T any](in finder[T]) func(*storage.Rx, *Request) error {
 	return func(rx *storage.Rx, r *Request) error {

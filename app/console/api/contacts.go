@@ -12,9 +12,7 @@ import (
 )
 
 // contactByID finds the contact in the path, of any number of the organization.
-func contactByID(rx *storage.Rx, r *rest.Request) (storage.Contact, error) {
-	return rest.InPath(r, "id", storage.PrefixContact, r.Org.ID, rx.ContactOfOrganization)
-}
+var contactByID = rest.OfOrganization(storage.PrefixContact, (*storage.Rx).ContactOfOrganization)
 
 // historyStopped is that somebody takes no more marketing.
 const historyStopped = "marketing_stopped"

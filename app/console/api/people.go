@@ -51,9 +51,7 @@ func (s *Server) getPerson(r *rest.Request) (rest.Reply, error) {
 	return rest.OK(viewPersonFor(r, u)), err
 }
 
-func personIn(rx *storage.Rx, r *rest.Request) (storage.User, error) {
-	return rest.InPath(r, "id", "", r.Org.ID, rx.User)
-}
+var personIn = rest.OfOrganization("", (*storage.Rx).User)
 
 // changePerson lets change work on the person in the path, and replies with what it is
 // then.

@@ -61,9 +61,7 @@ func (s *Server) createTeam(r *rest.Request, in newTeam) (rest.Reply, error) {
 	})
 }
 
-func teamIn(rx *storage.Rx, r *rest.Request) (storage.Team, error) {
-	return rest.InPath(r, "id", storage.PrefixTeam, r.Org.ID, rx.Team)
-}
+var teamIn = rest.OfOrganization(storage.PrefixTeam, (*storage.Rx).Team)
 
 // teamChanges is the body of PATCH /console/api/teams/:id.
 type teamChanges struct {

@@ -10,9 +10,7 @@ import (
 )
 
 // templateByID finds the template in the path, of any number of the organization.
-func templateByID(rx *storage.Rx, r *rest.Request) (storage.Template, error) {
-	return rest.InPath(r, "id", storage.PrefixTemplate, r.Org.ID, rx.TemplateByID)
-}
+var templateByID = rest.OfOrganization(storage.PrefixTemplate, (*storage.Rx).TemplateByID)
 
 // deleteTemplate handles DELETE /console/api/templates/:id. The provider goes first: a
 // template that it still had would come back with the next sync.
