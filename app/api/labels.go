@@ -130,13 +130,6 @@ func (s *Server) updateLabel(r *rest.Request, in labelChanges) (rest.Reply, erro
 	})
 }
 
-// deleteLabel handles DELETE /v1/labels/:id.
-func (s *Server) deleteLabel(r *rest.Request) (rest.Reply, error) {
-	return rest.UpdateFound(s.Server, r, labelIn, func(tx *storage.Tx, l storage.Label) (rest.Reply, error) {
-		return rest.Deleted("label", l.ID), tx.DeleteLabel(r.Org.ID, l.ID)
-	})
-}
-
 // labelError makes the client's error of a name that is taken, which only the database
 // can check.
 func labelError(err error) error {

@@ -155,13 +155,6 @@ func (s *Server) updateQuickReply(r *rest.Request, in quickReplyChanges) (rest.R
 	})
 }
 
-// deleteQuickReply handles DELETE /v1/quick_replies/:id.
-func (s *Server) deleteQuickReply(r *rest.Request) (rest.Reply, error) {
-	return rest.UpdateFound(s.Server, r, quickReplyIn, func(tx *storage.Tx, q storage.QuickReply) (rest.Reply, error) {
-		return rest.Deleted("quick_reply", q.ID), tx.DeleteQuickReply(r.Org.ID, q.ID)
-	})
-}
-
 func checkShortcut(word *string) error {
 	if word != nil && !shortcut.MatchString(*word) {
 		return rest.Invalid("shortcut", "must have 1 to 30 characters of a-z, 0-9, _ and -")

@@ -6,6 +6,7 @@ import (
 	"confab/app/api/template"
 	"confab/jobs"
 	"confab/jobs/event"
+	"confab/storage"
 )
 
 // Routes is the table of the API: one line for each endpoint, with the scope that keys need
@@ -22,14 +23,16 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("POST", "/labels", rest.WithBody(s.createLabel), rest.Inbox|rest.Creates, nil),
 		rest.At("GET", "/labels/:id", rest.Shows(s.Server, labelIn, viewLabel), rest.Read|rest.OfNumbers|rest.Agents, nil),
 		rest.At("PATCH", "/labels/:id", rest.WithBody(s.updateLabel), rest.Inbox, rest.Exists(labelIn)),
-		rest.At("DELETE", "/labels/:id", s.deleteLabel, rest.Inbox, nil).Audited("label.deleted", "label", "id"),
+		rest.At("DELETE", "/labels/:id", rest.Deletes(s.Server, "label", labelIn, (*storage.Tx).DeleteLabel), rest.Inbox, nil).
+			Audited("label.deleted", "label", "id"),
 
 		rest.At("GET", "/quick_replies", s.listQuickReplies, rest.Read|rest.OfNumbers|rest.Agents, nil),
 		rest.At("POST", "/quick_replies", rest.WithBody(s.createQuickReply), rest.Inbox|rest.Agents|rest.Creates, nil),
 		rest.At("GET", "/quick_replies/:id", rest.Shows(s.Server, quickReplyIn, ViewQuickReply), rest.Read|rest.OfNumbers|rest.Agents, nil),
 		rest.At("PATCH", "/quick_replies/:id", rest.WithBody(s.updateQuickReply), rest.Inbox|rest.Agents, rest.Exists(quickReplyIn)),
 		rest.At("DELETE", "/quick_replies/:id",
-			s.deleteQuickReply, rest.Inbox|rest.Agents, nil).Audited("quick_reply.deleted", "quick_reply", "id"),
+			rest.Deletes(s.Server, "quick_reply", quickReplyIn, (*storage.Tx).DeleteQuickReply), rest.Inbox|rest.Agents, nil).
+			Audited("quick_reply.deleted", "quick_reply", "id"),
 
 		rest.At("GET", "/views", s.listViews, rest.Read|rest.Agents, nil),
 		rest.At("POST", "/views", rest.WithBody(s.createView), rest.Inbox|rest.Agents|rest.Creates, nil),
@@ -61,7 +64,8 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("PATCH", "/webhook_subscriptions/:id",
 			rest.WithBodyInto(subscriptionChanges{urls: s.Fetch}, s.updateSubscription), rest.Webhooks, rest.Exists(SubscriptionIn)).
 			Audited("webhook.updated", "webhook_subscription", "id"),
-		rest.At("DELETE", "/webhook_subscriptions/:id", s.deleteSubscription, rest.Webhooks, nil).
+		rest.At("DELETE", "/webhook_subscriptions/:id",
+			rest.Deletes(s.Server, "webhook_subscription", SubscriptionIn, (*storage.Tx).DeleteSubscription), rest.Webhooks, nil).
 			Audited("webhook.deleted", "webhook_subscription", "id"),
 		rest.At("POST", "/webhook_subscriptions/:id/secrets",
 			rest.WithBody(s.createSecret), rest.Webhooks|rest.Creates, rest.Exists(SubscriptionIn)).

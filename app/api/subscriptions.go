@@ -161,13 +161,6 @@ func (s *Server) checkChanges(r *rest.Request, in *subscriptionChanges) error {
 	return s.verifyEndpoint(r.HTTP.Context(), sub.URL, sub.VerifyToken)
 }
 
-// deleteSubscription handles DELETE /v1/webhook_subscriptions/:id.
-func (s *Server) deleteSubscription(r *rest.Request) (rest.Reply, error) {
-	return rest.UpdateFound(s.Server, r, SubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
-		return rest.Deleted("webhook_subscription", sub.ID), tx.DeleteSubscription(r.Org.ID, sub.ID)
-	})
-}
-
 // testRequest is the body of POST /v1/webhook_subscriptions/:id/test.
 type testRequest struct {
 	EventType *string `json:"event_type"`

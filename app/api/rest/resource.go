@@ -76,6 +76,15 @@ func UpdateFound[T any](s *Server, r *Request, in finder[T], fn func(*storage.Tx
 	})
 }
 
+// Deletes is the handler that deletes the resource in the path, of a kind.
+func Deletes[T any](s *Server, kind string, in finder[T], del func(tx *storage.Tx, organization int64, id string) error) Handler {
+	return func(r *Request) (Reply, error) {
+		return UpdateFound(s, r, in, func(tx *storage.Tx, _ T) (Reply, error) {
+			return Deleted(kind, r.Param("id")), del(tx, r.Org.ID, r.Param("id"))
+		})
+	}
+}
+
 // findNumber finds the account of the number in the path. A number of another
 // organization counts as missing, and so does one that the key is not bound to.
 func (s *Server) findNumber(r *Request) error {
