@@ -98,8 +98,10 @@ func (s *Server) readForm(r *Request) error {
 	for n := 0; ; n++ {
 		part, err := parts.NextPart()
 		switch {
+		case errors.Is(err, io.EOF) && r.route.takesTable():
+			return r.setBody(r.Form.json) // what stands beside the table
 		case errors.Is(err, io.EOF):
-			return r.finishForm()
+			return r.Form.Finish()
 		case err != nil:
 			return err
 		case n == maxFormParts:
@@ -176,14 +178,6 @@ func (s *Server) readTablePart(r *Request, part *multipart.Part, content io.Read
 		}
 	}
 	return err
-}
-
-// finishForm decides the type of the file, or makes the JSON beside a table the request's body.
-func (r *Request) finishForm() error {
-	if r.route.takesTable() {
-		return r.setBody(r.Form.json)
-	}
-	return r.Form.Finish()
 }
 
 // CheckTable refuses a form with a table that has not each of its two parts once. Handlers ask for
