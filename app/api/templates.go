@@ -167,11 +167,13 @@ func (s *Server) CheckConnected(r *rest.Request) error {
 
 // updateTemplate handles PATCH /v1/:phone_number_id/templates/:name.
 func (s *Server) updateTemplate(r *rest.Request, in template.Changes) (rest.Reply, error) {
-	t, err := s.editableTemplate(r, &in)
+	t, err := rest.Find(s.Server, r, templateIn)
 	if err != nil {
 		return rest.Reply{}, err
 	}
-
+	if err := cmp.Or(in.CheckFor(t, s.plainHTTP()), s.CheckConnected(r)); err != nil {
+		return rest.Reply{}, err
+	}
 	if err := s.uploadExamples(r, in.Components.Value); err != nil {
 		return rest.Reply{}, err
 	}
@@ -189,14 +191,6 @@ func (s *Server) updateTemplate(r *rest.Request, in template.Changes) (rest.Repl
 		}
 		return ShowTemplate(&tx.Rx, t)
 	})
-}
-
-// editableTemplate finds the template in the path and checks the changes against it.
-func (s *Server) editableTemplate(r *rest.Request, in *template.Changes) (t storage.Template, err error) {
-	if t, err = rest.Find(s.Server, r, templateIn); err != nil {
-		return t, err
-	}
-	return t, cmp.Or(in.CheckFor(t, s.plainHTTP()), s.CheckConnected(r))
 }
 
 // syncTemplates handles POST /v1/:phone_number_id/templates/sync.
