@@ -345,6 +345,7 @@ func peopleAreFoundByName(c *colleague, contact string) {
 	c.Press(kb.Enter)
 	c.heading("Ana Ruiz")
 	c.is.Equal(c.at(), "contacts/"+contact)
+	c.Gone("dialog", "Search or jump to")
 	c.calm("status of 404") // of the screen before
 }
 

@@ -15,7 +15,7 @@ export const shortcuts = signal(/** @type {Shortcut[]} */ ([]));
 const delay = 1500;
 
 let first = "";
-let timer = 0;
+let pressed = 0;
 
 /**
  * bind adds shortcuts until the current scope ends.
@@ -61,13 +61,10 @@ function find(event) {
   if (isTyping(event.target) || document.querySelector("dialog[open], :popover-open")) return null;
   if (["Shift", "Control", "Alt", "Meta"].includes(event.key)) return null;
 
-  const run = first ? match(first + " " + event.key) : match(event.key);
-  clearTimeout(timer);
-  first = "";
-  if (!run && shortcuts.peek().some((one) => one.keys.startsWith(event.key + " "))) {
-    first = event.key;
-    timer = setTimeout(() => (first = ""), delay);
-  }
+  // When it was pressed, not when there was time to look: a page that is busy forgets no key.
+  const run = match(first && event.timeStamp - pressed < delay ? first + " " + event.key : event.key);
+  first = !run && shortcuts.peek().some((one) => one.keys.startsWith(event.key + " ")) ? event.key : "";
+  pressed = event.timeStamp;
   return run;
 }
 
