@@ -253,6 +253,7 @@ func (c *desk) bringsARefusedReplyBackWhole() {
 
 	c.Click("button", "Send")
 	c.state("It left this morning", "scheduled")
+	c.WaitFor(`document.querySelector("[id^=outbox]") === null`)
 	c.Gone("button", "Send now instead")
 	c.Gone("button", "Cancel reply")
 	sent := s.outbound(number, conversation)
