@@ -204,8 +204,10 @@ func TestAPasskeyThatNobodyUnlocksIsNone(t *testing.T) {
 	device := c.holdsPasskeys(false)
 	c.Visit(s.app.URL() + "/console/inbox")
 	c.Find("heading", "Set up a second factor")
+	eval[any](c.window, `void (navigator.credentials.create = (options) =>
+		CredentialsContainer.prototype.create.call(navigator.credentials, options).finally(() => window.refused = true))`)
 	c.Click("button", "Add passkey") // refused by the device
-	c.Find("button", "Add passkey")
+	c.WaitFor(`window.refused === true`)
 	c.Do(command(webauthn.RemoveVirtualAuthenticator, webauthn.RemoveVirtualAuthenticatorParams{AuthenticatorID: device}))
 	device = c.holds(webauthn.VirtualAuthenticatorOptions{}) // one that cannot ask
 	const unverified = `
