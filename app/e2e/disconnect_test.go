@@ -20,10 +20,18 @@ import (
 // dump is every row of every table as text, as "table: value | value".
 func (s *stage) dump() (rows []string) {
 	s.t.Helper()
-	dir := s.app.Config.DataDir
-	for _, table := range storagetest.Select[string](s.t, dir, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'search_changes'`) { // which the search index removes
-		columns := storagetest.Select[string](s.t, dir, `SELECT 'coalesce(CAST('||name||' AS TEXT), ''-'')' FROM pragma_table_info(?)`, table)
-		for _, row := range storagetest.Select[string](s.t, dir, `SELECT `+strings.Join(columns, "||' | '||")+` FROM `+table) {
+	db := storagetest.Beside(s.app.Config.DataDir)
+	defer db.Close()
+	read := func(query string, args ...any) (all []string) {
+		if err := db.Select(&all, query, args...); err != nil {
+			s.t.Fatalf("%s: %v", query, err)
+		}
+		return all
+	}
+
+	for _, table := range read(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'search_changes'`) { // which the search index removes
+		columns := read(`SELECT 'coalesce(CAST('||name||' AS TEXT), ''-'')' FROM pragma_table_info(?)`, table)
+		for _, row := range read(`SELECT ` + strings.Join(columns, "||' | '||") + ` FROM ` + table) {
 			rows = append(rows, table+": "+row)
 		}
 	}
