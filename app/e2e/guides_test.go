@@ -31,8 +31,7 @@ exec %s --fail-with-body --silent --show-error "$@"
 // TestTheCommandsOfREADMEAndGuidesRunAsPrinted runs every marked block of each text in
 // the order in which they are read, in one shell. The sandbox that a reader has started
 // is started for them, on free ports. README is read in a fresh clone, as is the guide
-// for contributors; the other guides are read in an empty directory. It takes long, so that its file
-// is one of the first, in whose order tests begin.
+// for contributors; the other guides are read in an empty directory.
 func TestTheCommandsOfREADMEAndGuidesRunAsPrinted(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
