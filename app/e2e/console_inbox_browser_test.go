@@ -82,6 +82,9 @@ func (c *colleague) offline(yes bool) {
 		command(cdpnetwork.EmulateNetworkConditionsByRule, cdpnetwork.EmulateNetworkConditionsByRuleParams{
 			MatchedNetworkConditions: []*cdpnetwork.Conditions{{Offline: yes, DownloadThroughput: -1, UploadThroughput: -1}},
 		}))
+	if yes { // the browser answers before its network knows
+		eval[any](c.window, `(async () => { for (;;) try { await fetch(location.href, { cache: "no-store" }); } catch { return; } })()`)
+	}
 }
 
 func TestAPersonIsAnsweredLabelledAndResolved(t *testing.T) {
