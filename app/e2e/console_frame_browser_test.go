@@ -295,7 +295,9 @@ func (c *colleague) jump(words, heading string) {
 	c.t.Helper()
 	c.Do(chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 	c.WaitFor(`document.activeElement.matches("dialog[open] [role=combobox]")`)
-	c.Do(command(input.InsertText, input.InsertTextParams{Text: words}), chromedp.KeyEvent(kb.Enter))
+	c.Do(command(input.InsertText, input.InsertTextParams{Text: words}))
+	c.WaitFor(`document.querySelector("dialog [role=option]") !== null`) // numbers may not have been read yet
+	c.Press(kb.Enter)
 	c.WaitFor(`document.querySelector("dialog .jump-box") === null`)
 	if heading != "" {
 		c.heading(heading)
@@ -333,7 +335,9 @@ func anyIDOpensItsScreen(c *colleague, number string) {
 
 // peopleAreFoundByName finds Ana, as the API does.
 func peopleAreFoundByName(c *colleague, contact string) {
-	// A key's character is sent on its own, to what has the focus then: not to the button.
+	// A key's character is sent on its own, to what has the focus then: not to the button, which
+	// has it again when the dialog before is away.
+	c.WaitFor(`document.querySelector("dialog") === null`)
 	eval[any](c.window, `void document.activeElement.blur()`)
 	c.Do(chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 	c.Find("dialog", "Search or jump to")
