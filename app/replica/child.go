@@ -36,6 +36,9 @@ const (
 	firstAnswer = 20 * time.Second
 )
 
+// compacted are the levels of files that the engine makes of others.
+var compacted = []int{1, 2, 3, litestream.SnapshotLevel}
+
 // child follows a database and sends its changes.
 type child struct {
 	task
@@ -213,15 +216,21 @@ func (c *child) copyUntilStop(ctx context.Context) {
 }
 
 // copy copies the log into files that wait to be sent. The first time the engine compares
-// these with what the storage has, for which it would wait as long as the storage likes.
+// these with what the storage has, for which it would wait as long as the storage likes. It asks how
+// far each level is then too: when it compacts it would ask with a lock held that the copying needs.
 func (c *child) copy(ctx context.Context) error {
 	c.mu.Lock()
 	isFirst := len(c.copied) == 0
 	c.mu.Unlock()
 	if isFirst {
 		first, cancel := context.WithTimeout(ctx, firstAnswer)
+		defer cancel()
 		_, err := c.replica.MaxLTXFileInfo(first, 0)
-		cancel()
+		for _, level := range compacted {
+			if err == nil {
+				_, err = c.db.MaxLTXFileInfo(first, level)
+			}
+		}
 		if err != nil {
 			return c.explain("read from", err)
 		}
