@@ -36,9 +36,6 @@ const (
 	firstAnswer = 20 * time.Second
 )
 
-// compacted are the levels of files that the engine makes of others.
-var compacted = []int{1, 2, 3, litestream.SnapshotLevel}
-
 // child follows a database and sends its changes.
 type child struct {
 	task
@@ -216,20 +213,17 @@ func (c *child) copyUntilStop(ctx context.Context) {
 }
 
 // copy copies the log into files that wait to be sent. The first time the engine compares
-// these with what the storage has, for which it would wait as long as the storage likes. It asks how
-// far each level is then too: when it compacts it would ask with a lock held that the copying needs.
+// these with what the storage has, for which it would wait as long as the storage likes.
 func (c *child) copy(ctx context.Context) error {
 	c.mu.Lock()
 	isFirst := len(c.copied) == 0
 	c.mu.Unlock()
 	if isFirst {
 		first, cancel := context.WithTimeout(ctx, firstAnswer)
-		defer cancel()
 		_, err := c.replica.MaxLTXFileInfo(first, 0)
-		for _, level := range compacted {
-			if err == nil {
-				_, err = c.db.MaxLTXFileInfo(first, level)
-			}
+		cancel()
+		if err == nil {
+			err = c.readLevels(ctx)
 		}
 		if err != nil {
 			return c.explain("read from", err)
@@ -254,6 +248,18 @@ func (c *child) copy(ctx context.Context) error {
 	}
 	c.noteSent()
 	return nil
+}
+
+// readLevels lets the engine learn how far each level of compacted files is, which it remembers. When
+// it compacts it would ask for that with a lock held that the copying needs.
+func (c *child) readLevels(ctx context.Context) error {
+	for _, level := range litestream.DefaultCompactionLevels[1:] {
+		if _, err := c.db.MaxLTXFileInfo(ctx, level.Level); err != nil {
+			return err
+		}
+	}
+	_, err := c.db.MaxLTXFileInfo(ctx, litestream.SnapshotLevel)
+	return err
 }
 
 // checkpoint copies the log into the database when it is long or when that is wanted, with
