@@ -250,6 +250,7 @@ func (a *App) openServices() (err error) {
 		OnRun:   a.metrics.observeJob,
 		Fence:   a.fence,
 	})
+	a.work.Calls.Recovered = a.runner.Recovered()
 	return nil
 }
 

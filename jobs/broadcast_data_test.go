@@ -349,8 +349,8 @@ func TestAMessageIsEitherCancelledOrSent(t *testing.T) {
 	broadcasting(t, func(w *world) {
 		w.start()
 		id := w.later(time.Minute)
-		w.is.True(w.handlers.Calls.Cancel(id))
-		w.is.True(!w.handlers.Calls.Cancel(id))
+		w.is.True(w.handlers.Calls.Cancel(w.t.Context(), id))
+		w.is.True(!w.handlers.Calls.Cancel(w.t.Context(), id))
 		time.Sleep(2 * time.Minute)
 		w.is.Equal(len(w.provider.calls()), 0)
 		w.handlers.Calls.EndCancel(id) // it is to be sent after all

@@ -7,7 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"confab/jobs"
 	"confab/storage"
+	"confab/storage/storagetest"
 )
 
 // holdWriter keeps everybody else from writing until the returned function is called.
@@ -50,18 +52,18 @@ func TestAMessageThatTheProviderHasIsNotCancelledBeforeThatIsStored(t *testing.T
 				w.start()
 				id := w.text()
 				<-begun
-				w.is.True(!w.handlers.Calls.Cancel(id)) // the call is under way
+				w.is.True(!w.handlers.Calls.Cancel(w.t.Context(), id)) // the call is under way
 
 				letGo := w.holdWriter()
 				close(letAnswer)
 				time.Sleep(5 * time.Second)
 				w.is.Equal(w.message(id).Status, storage.MessageQueued) // as far as it is stored
-				w.is.True(!w.handlers.Calls.Cancel(id))
+				w.is.True(!w.handlers.Calls.Cancel(w.t.Context(), id))
 
 				letGo()
 				synctest.Wait()
 				w.is.True(w.message(id).Status != storage.MessageQueued)
-				w.is.True(w.handlers.Calls.Cancel(id)) // its status refuses it now
+				w.is.True(w.handlers.Calls.Cancel(w.t.Context(), id)) // its status refuses it now
 			})
 		})
 	}
@@ -88,11 +90,43 @@ func TestAMessageOfALostRunIsNotCancelledBeforeThatIsStored(t *testing.T) {
 		time.Sleep(time.Hour) // the lease and its grace are over
 		close(letAnswer)
 		synctest.Wait()
-		w.is.True(!w.handlers.Calls.Cancel(id))
+		w.is.True(!w.handlers.Calls.Cancel(w.t.Context(), id))
 
 		letGo()
 		synctest.Wait()
-		w.is.True(w.handlers.Calls.Cancel(id))
+		w.is.True(w.handlers.Calls.Cancel(w.t.Context(), id))
+		w.handlers.Calls.EndCancel(id)
+	})
+}
+
+// After a crash it is in no row which calls had begun, until the runner has freed what was running.
+// A client that is faster is not told that its message was not sent.
+func TestAMessageThatACrashCutOffIsNotCancelledBeforeThatIsStored(t *testing.T) {
+	bubble(t, func(w *world) {
+		id := w.text()
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error { // by the process that dies
+			_, _, err := tx.ClaimDue("send", 1, time.Minute, func(string) bool { return true })
+			return err
+		})
+		letGo := w.holdWriter()
+		w.start()
+		told := make(chan bool)
+		go func() { told <- w.handlers.Calls.Cancel(w.t.Context(), id) }()
+		synctest.Wait()
+		select {
+		case <-told:
+			t.Fatal("it was told before the runner knew")
+		default:
+		}
+
+		letGo()
+		w.is.True(<-told)
+		m := w.message(id)
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error {
+			cancelled, err := jobs.CancelMessage(tx, &m)
+			w.is.True(!cancelled) // its call may have begun
+			return err
+		})
 		w.handlers.Calls.EndCancel(id)
 	})
 }

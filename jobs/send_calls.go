@@ -22,9 +22,12 @@ const cancelPause = 100 * time.Millisecond
 // when the outcome of the call is stored, that says whether it can be again.
 //
 // It is about this process. Which calls had begun when another one ended, is in the jobs
-// (storage.CallMayHaveBegun).
+// (storage.CallMayHaveBegun) as soon as the runner has freed those that were running.
 type SendCalls struct {
 	states sync.Map // callBegun or callCancelled, by message
+
+	// Recovered is closed when the runner has freed those jobs; nil if there is none to wait for.
+	Recovered <-chan struct{}
 }
 
 const (
@@ -48,8 +51,16 @@ func (c *SendCalls) end(message string) { c.states.CompareAndDelete(message, cal
 
 // Cancel keeps a message from being sent until EndCancel is called, when the message is
 // stored as cancelled or is to be sent after all. It returns false for a message whose call
-// has begun and has no stored outcome, or that somebody else is cancelling.
-func (c *SendCalls) Cancel(message string) bool {
+// has begun and has no stored outcome, or that somebody else is cancelling. Right after a start
+// it waits until it is stored which calls the process before had begun, or until ctx ends.
+func (c *SendCalls) Cancel(ctx context.Context, message string) bool {
+	if c.Recovered != nil {
+		select {
+		case <-c.Recovered:
+		case <-ctx.Done():
+			return false
+		}
+	}
 	_, known := c.states.LoadOrStore(message, callCancelled)
 	return !known
 }

@@ -111,6 +111,7 @@ func (w *world) start() {
 	w.options.Provider = client
 	w.handlers = jobs.New(w.options)
 	runner := queue.New(queue.Options{DB: w.db, Kinds: kinds(w.handlers, w.periodic...), Workers: cmp.Or(w.workers, 256), Poll: cmp.Or(w.poll, time.Hour), Grace: time.Second, Log: w.options.Log, OnRun: w.count})
+	w.handlers.Calls.Recovered = runner.Recovered()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- runner.Run(ctx) }()

@@ -301,7 +301,7 @@ func (s *Server) cancelMessage(r *rest.Request) (rest.Reply, error) {
 	if err != nil {
 		return rest.Reply{}, err
 	}
-	if m.Direction != storage.Outbound || !s.Calls.Cancel(m.ID) {
+	if m.Direction != storage.Outbound || !s.Calls.Cancel(r.HTTP.Context(), m.ID) {
 		return rest.Reply{}, errNotCancellable()
 	}
 	defer s.Calls.EndCancel(m.ID)

@@ -115,7 +115,7 @@ func (g *Server) read(r *rest.Request, id string) (m storage.Message, answer pro
 // giveUp ends the waiting: a message whose call has not begun is cancelled. It may have ended just
 // now, and if its call has begun, nobody knows yet.
 func (g *Server) giveUp(r *rest.Request, id string) (answer provider.Answer, begun bool, err error) {
-	if g.API.Calls.Cancel(id) {
+	if g.API.Calls.Cancel(r.HTTP.Context(), id) {
 		err = g.API.DB.Update(r.HTTP.Context(), func(tx *storage.Tx) error {
 			m, err := tx.OutboundMessage(r.Account.ID, id)
 			if err == nil {

@@ -57,6 +57,7 @@ type Runner struct {
 
 	// mu guards what follows, and the fields of kinds and lanes.
 	mu          sync.Mutex
+	recovered   chan struct{} // closed when the leases of the process before are freed
 	accepting   bool
 	free        int // workers that kinds share
 	lanes       map[laneKey]*laneState
@@ -82,6 +83,8 @@ func New(o Options) *Runner {
 		free:    o.Workers,
 		lanes:   make(map[laneKey]*laneState),
 		running: make(map[int64]*run),
+
+		recovered: make(chan struct{}),
 	}
 
 	for _, k := range o.Kinds {
@@ -119,6 +122,10 @@ func (r *Runner) Run(ctx context.Context) error {
 	return nil
 }
 
+// Recovered is closed when the jobs of the process before are free, and say whether their outside
+// calls may have begun.
+func (r *Runner) Recovered() <-chan struct{} { return r.recovered }
+
 // recoverState frees the leases of the process before, which died with them, makes
 // jobs due that wait for an impossible time, and finds the lanes that are closed or
 // have held jobs.
@@ -145,6 +152,7 @@ func (r *Runner) recoverState(ctx context.Context) error {
 			return err
 		}
 	}
+	close(r.recovered)
 
 	if err := r.advanceImpossible(ctx); err != nil {
 		return err
