@@ -40,9 +40,12 @@ type identityGrant struct {
 	nonce, challenge, redirect string
 }
 
+// providerKey is the key of all of them: to make one takes as long as many a test.
+var providerKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
+
 func newIdentityProvider(t testing.TB) *identityProvider {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := providerKey()
 	if err != nil {
 		t.Fatal(err)
 	}
