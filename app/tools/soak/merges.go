@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"confab/app/tools/rig"
@@ -56,7 +57,8 @@ func (o *tenant) writeToBoth(recipients ...recipient) []string {
 	recipients = append(recipients, recipients...)
 	ids := make([]string, len(recipients))
 	rig.RunParallel(len(recipients), func(i int) {
-		ids[i] = o.send(recipients[i], "text", map[string]any{"body": "Is this you?"})
+		// The audit searches for what some say, and would find each of thousands that say the same.
+		ids[i] = o.send(recipients[i], "text", map[string]any{"body": fmt.Sprintf("Are you number %d?", rand.IntN(1_000_000))})
 	})
 	return ids
 }
