@@ -97,7 +97,11 @@ func (t *trial) reconcileWindow() time.Duration {
 		// the last one is as long as all the killing was.
 		return max(time.Minute, time.Duration(t.kills)*500*time.Millisecond)
 	}
-	return min(max(15*time.Second, t.length/5), 2*time.Minute)
+	longest := 2 * time.Minute
+	if t.replica {
+		longest = 15 * time.Minute // the server is down while the replica of hours is restored
+	}
+	return min(max(15*time.Second, t.length/5), longest)
 }
 
 // prepare starts everything and makes two tenants that know nothing of each other.
