@@ -55,9 +55,10 @@ type Runner struct {
 	begun      atomic.Int64 // runs so far
 	lanesStale atomic.Bool  // the closed lanes must be loaded again
 
+	recovered chan struct{} // closed when the leases of the process before are freed
+
 	// mu guards what follows, and the fields of kinds and lanes.
 	mu          sync.Mutex
-	recovered   chan struct{} // closed when the leases of the process before are freed
 	accepting   bool
 	free        int // workers that kinds share
 	lanes       map[laneKey]*laneState
