@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,12 +56,15 @@ func (s *stage) resolveAll(number string) {
 // What changes elsewhere is on the screen, one thing after the other in one window.
 func TestTheInboxFollows(t *testing.T) {
 	parallelBrowser(t)
-	c := newDesk(t, storage.RoleAgent)
+	c := newDesk(t, storage.RoleAgent, func(c *config.Config) {
+		c.Provider.RetrySchedule = slices.Repeat([]time.Duration{50 * time.Millisecond}, 1000)
+	})
 	c.sendsOnlyDetailsThatWereTyped()
 	c.losesADeletedLabel()
 	c.isToldOfAReactionThatFailedLater()
 	c.seesNothingNewInWhatIsScheduled()
 	c.seesWhereTheUnreadBegin()
+	c.followsWhatWasUnderWayForLong()
 	c.calm()
 	c.readsNothingInTheBackground()
 	c.losesADeletedPerson()
@@ -127,6 +131,21 @@ func (c *desk) isToldOfAReactionThatFailedLater() {
 	// Sent again, it is where reactions are.
 	eval[any](c.window, `void [...document.querySelectorAll("article.failed button")].find(b => b.textContent === "Send again").click()`)
 	c.WaitFor(`document.querySelector(".reactions")?.textContent.includes("❤️")`)
+}
+
+// What the provider took late is followed, however much came after it.
+func (c *desk) followsWhatWasUnderWayForLong() {
+	s, number := c.stage, c.number
+	c.meets("15550001717", "Uma", textOf("Is it ready?"))
+	s.fault(`{"kind":"http_500","times":0,"to":"15550001717"}`)
+	s.send(number, "+15550001717", textOf("Come by today"))
+	c.state("Come by today", "queued")
+	for i := range 12 {
+		s.says(number, "15550001717", "Uma", textOf(fmt.Sprint("And ", i, "?")))
+	}
+	c.article("And 11?")
+	s.call("DELETE", s.simURL+"/_sim/faults", "")
+	c.state("Come by today", "read")
 }
 
 // What waits for its time is at the end, and makes nothing before it new.

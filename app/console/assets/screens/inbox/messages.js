@@ -34,6 +34,9 @@ const byAge = (a, b) => {
   return x < y ? -1 : x > y ? 1 : a.id < b.id ? -1 : 1;
 };
 
+/** Whether the provider's id is not known yet, by which events say what became of a message. @param {Message} m */
+const isUnderWay = (m) => m.direction === "outbound" && !m.message_id && m.status !== "failed" && !m.scheduled_at;
+
 /**
  * @param {string} number
  * @param {string} conversation
@@ -57,6 +60,9 @@ export function messages(number, conversation, unread) {
     ended = true;
     clearTimeout(timer);
   });
+
+  /** The read that began last: what is said of a message meanwhile may be newer than what it brings. */
+  let reading = Promise.resolve();
 
   const path = `v1/${number}/messages`;
   const read = (/** @type {Record<string, any>} */ query) => page(path, { query: { conversation_id: conversation, ...query } });
@@ -184,11 +190,12 @@ export function messages(number, conversation, unread) {
     publish();
   }
 
-  /** refresh reads the newest messages again, as many as it takes to reach those that are known. */
+  /** refresh reads the newest messages again, as many as it takes to reach those that are known, and all that are under way. */
   async function refresh() {
     await settled();
     if (ended || !isNewest) return;
     const newest = [...known.keys()].sort().at(-1) ?? "";
+    const oldest = [...known.values()].filter(isUnderWay).map((m) => m.id).sort()[0] ?? newest;
     /** @type {string | null} */
     let next = null;
     const rows = [];
@@ -197,7 +204,7 @@ export function messages(number, conversation, unread) {
       const got = await read({ limit: next ? pageSize : few, cursor: next });
       rows.push(...got.rows);
       next = got.cursor;
-    } while (next && known.size > 0 && rows.every((m) => m.id > newest) && rows.length < 5 * pageSize);
+    } while (next && known.size > 0 && rows.every((m) => m.id > oldest) && rows.length < 5 * pageSize);
     if (ended) return;
     if (next && rows.every((m) => m.id > newest)) return begin();
     merge(...rows);
@@ -227,14 +234,14 @@ export function messages(number, conversation, unread) {
   }
 
   /** readOne reads one message that is known here. @param {(m: Message) => boolean} wanted */
-  const readOne = (wanted) => {
+  const readOne = (wanted) => reading.catch(() => {}).then(() => {
     const found = [...known.values()].find(wanted);
     if (found) get(`${path}/${found.id}`).then((m) => !ended && merge(m), () => {});
-  };
+  });
 
-  const catchUp = together(refresh);
+  const catchUp = together(() => (reading = refresh()));
   onDispose(onChanged(["conversation"], ({ kind, ids }) => {
-    if (kind === "*") readAgain().catch(() => {});
+    if (kind === "*") (reading = readAgain()).catch(() => {});
     else if (ids.length === 0 || ids.includes(conversation)) catchUp();
   }));
   // Where much happens at once, events come before hints.
@@ -266,14 +273,14 @@ export function messages(number, conversation, unread) {
     return found;
   });
 
-  begin();
+  reading = begin();
   return {
     shown,
     ready,
     failure,
     reactions,
     merge,
-    begin,
+    begin: (/** @type {string | undefined} */ at) => (reading = begin(at)),
     showOlder,
     showNewer,
     showEnd,
