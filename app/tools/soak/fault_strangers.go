@@ -38,16 +38,19 @@ func (t *trial) strangers(ctx context.Context, length time.Duration) {
 	arrived, leave := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	t.sendStrangers(arrived, &group, keys)
-	sleep(ctx, time.Second) // until they hold what they can
+	sleep(ctx, 3*time.Second) // until those that were turned away have come once more
 	t.beside = append(t.beside, t.timeCalls(ctx, length)...)
 	leave()
 	group.Wait()
 }
 
+// sendStrangers returns when each of them has sent what it sends first.
 func (t *trial) sendStrangers(ctx context.Context, group *sync.WaitGroup, keys []string) {
+	var sent sync.WaitGroup
 	hold := func(n int, request string) {
+		sent.Add(n)
 		for range n {
-			group.Go(func() { t.holdOpen(ctx, request) })
+			group.Go(func() { t.holdOpen(ctx, request, sync.OnceFunc(sent.Done)) })
 		}
 	}
 
@@ -62,17 +65,20 @@ func (t *trial) sendStrangers(ctx context.Context, group *sync.WaitGroup, keys [
 	for range guessers {
 		group.Go(func() { t.guessPasswords(ctx) })
 	}
+	sent.Wait()
 }
 
 // holdOpen sends a part of a request, and then a byte a second. When the server hangs up it
 // begins again.
-func (t *trial) holdOpen(ctx context.Context, request string) {
+func (t *trial) holdOpen(ctx context.Context, request string, sent func()) {
+	defer sent()
 	for ; ctx.Err() == nil; sleep(ctx, time.Second) {
 		conn, err := net.Dial("tcp", t.server.Address)
 		if err != nil {
 			continue
 		}
 		_, err = io.WriteString(conn, request)
+		sent()
 		for err == nil && sleep(ctx, time.Second) {
 			_, err = io.WriteString(conn, " ")
 		}
