@@ -41,13 +41,20 @@ type Page struct {
 // stepTimeout is how long one step in a browser may take on a busy machine.
 const stepTimeout = 30 * time.Second
 
+// Yielding lets a browser leave the processor to everything else, as if it ran on a machine of its own.
+func Yielding(cmd *exec.Cmd) {
+	if nice, err := exec.LookPath("nice"); err == nil {
+		cmd.Path, cmd.Args = nice, append([]string{"nice", "-n", "10", cmd.Path}, cmd.Args[1:]...)
+	}
+}
+
 // OpenPage starts the browser at a path.
-func OpenPage(path string) *Page {
+func OpenPage(path string, more ...chromedp.ExecAllocatorOption) *Page {
 	var err error
 	for range 5 { // some die before they show anything
-		ctx, cancel := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(
+		ctx, cancel := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(append(more,
 			chromedp.ExecPath(path), chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("disable-quic", true),
-			chromedp.Flag("disable-component-update", true)))
+			chromedp.Flag("disable-component-update", true))...))
 
 		// Without a limit of time, at whose end the browser would end too.
 		if err = chromedp.Do(ctx, chromedp.EmulateViewport(1280, 800)); err == nil {
