@@ -280,7 +280,8 @@ export function messages(number, conversation, unread) {
     failure,
     reactions,
     merge,
-    begin: (/** @type {string | undefined} */ at) => (reading = begin(at)),
+    /** @param {string} [at] */
+    begin: (at) => (reading = begin(at)),
     showOlder,
     showNewer,
     showEnd,
