@@ -42,11 +42,11 @@ type Page struct {
 const stepTimeout = 30 * time.Second
 
 // Yielding lets a browser leave the processor to everything else, as if it ran on a machine of its own.
-func Yielding(cmd *exec.Cmd) {
+var Yielding = chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
 	if nice, err := exec.LookPath("nice"); err == nil {
 		cmd.Path, cmd.Args = nice, append([]string{"nice", "-n", "10", cmd.Path}, cmd.Args[1:]...)
 	}
-}
+})
 
 // OpenPage starts the browser at a path.
 func OpenPage(path string, more ...chromedp.ExecAllocatorOption) *Page {

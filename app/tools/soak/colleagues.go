@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chromedp/chromedp"
-
 	"confab/app/tools/rig"
 )
 
@@ -42,7 +40,7 @@ func (t *trial) openConsoles() {
 		name, email := fmt.Sprint("Person ", i), fmt.Sprintf("person.%d@example.com", i)
 		link := t.server.Command("users", "invite", "--org", o.org, "--name", name, "--email", email)
 		for n := range browsersEach {
-			c := &colleague{Page: rig.OpenPage(path, chromedp.ModifyCmdFunc(rig.Yielding)), tenant: o, name: fmt.Sprintf("%s in browser %d", name, n)}
+			c := &colleague{Page: rig.OpenPage(path, rig.Yielding), tenant: o, name: fmt.Sprintf("%s in browser %d", name, n)}
 			rig.Cleanup(c.Close)
 			t.colleagues = append(t.colleagues, c)
 			form, fields := "/console/sign-in", map[string]string{"email": email, "password": password}
