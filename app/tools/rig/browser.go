@@ -42,6 +42,7 @@ type Page struct {
 const stepTimeout = 30 * time.Second
 
 // Yielding lets a browser leave the processor to everything else, as if it ran on a machine of its own.
+// It stands in the place of what ends a browser together with this process, which has to close it.
 var Yielding = chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
 	if nice, err := exec.LookPath("nice"); err == nil {
 		cmd.Path, cmd.Args = nice, append([]string{"nice", "-n", "10", cmd.Path}, cmd.Args[1:]...)
