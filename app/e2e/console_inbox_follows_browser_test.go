@@ -65,6 +65,7 @@ func TestTheInboxFollows(t *testing.T) {
 	c.seesNothingNewInWhatIsScheduled()
 	c.seesWhereTheUnreadBegin()
 	c.followsWhatWasUnderWayForLong()
+	c.readsAgainWhatWasPutOff()
 	c.calm()
 	c.readsNothingInTheBackground()
 	c.losesADeletedPerson()
@@ -146,6 +147,21 @@ func (c *desk) followsWhatWasUnderWayForLong() {
 	c.article("And 11?")
 	s.call("DELETE", s.simURL+"/_sim/faults", "")
 	c.state("Come by today", "read")
+}
+
+// A read that the server has no time for is sent again, though nothing else happens.
+func (c *desk) readsAgainWhatWasPutOff() {
+	c.meets("15550001818", "Vera", textOf("Are you there?"))
+	c.article("Are you there?")
+	eval[any](c.window, `void (real => {
+		let until = 0;
+		window.fetch = async (url, options) => {
+			if (!/\/messages\?/.test(url) || performance.now() > (until ||= performance.now() + 1500)) return real(url, options);
+			return new Response("{}", { status: 503, headers: { "Retry-After": "1" } });
+		};
+	})(fetch)`)
+	c.stage.says(c.number, "15550001818", "Vera", textOf("Hello?"))
+	c.article("Hello?")
 }
 
 // What waits for its time is at the end, and makes nothing before it new.

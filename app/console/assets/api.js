@@ -62,15 +62,22 @@ export function addressOf(path, query = {}) {
   return url;
 }
 
+/** How often a read is sent that the server has no time for, and the longest pause, in seconds, that it may ask for. */
+const mostTries = 3;
+const longestPause = 5;
+
 /**
- * call sends a request. The path is below /console/api/.
+ * call sends a request. The path is below /console/api/. A read that the server puts off is sent
+ * again when it says: nobody else would, and the screen would stay as it was.
  * @param {string} method
  * @param {string} path
  * @param {any} [body]
  * @param {Options} [options]
+ * @param {number} [tries]
  * @returns {Promise<any>} the envelope
  */
-export async function call(method, path, body, { signal, query, idempotencyKey } = {}) {
+export async function call(method, path, body, options = {}, tries = 1) {
+  const { signal, query, idempotencyKey } = options;
   const url = addressOf(path, query);
   /** @type {Record<string, string>} */
   const headers = {};
@@ -88,6 +95,11 @@ export async function call(method, path, body, { signal, query, idempotencyKey }
     throw lost();
   }
   reportAnswer(true);
+  const pause = Number(response.headers.get("Retry-After"));
+  if (method === "GET" && tries < mostTries && pause > 0 && pause <= longestPause) {
+    await new Promise((resolve) => setTimeout(resolve, 1000 * pause));
+    return call(method, path, body, options, tries + 1);
+  }
   const envelope = await readEnvelope(response);
   // Who repeats a POST gets the answer of the first time, which everything else is newer than.
   for (const one of [envelope.data].flat()) if (Object(one) === one) asked.set(one, idempotencyKey ? 0 : at);
