@@ -95,6 +95,7 @@ func aMessageIsSentLater(c *colleague, number string) {
 	})
 
 	// It can still be stopped.
+	c.isTaken("It comes tomorrow.")
 	c.onArticle("It comes tomorrow.", "More")
 	c.Click("menuitem", "Cancel sending")
 	c.state("It comes tomorrow.", "failed")

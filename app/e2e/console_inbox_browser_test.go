@@ -60,6 +60,13 @@ func (c *colleague) state(text, state string) {
 	c.WaitFor(fmt.Sprintf(`[...document.querySelectorAll("[role=log] article")].some(a => a.textContent.includes(%q) && a.querySelector(".tick .unseen")?.textContent === %q)`, text, state))
 }
 
+// isTaken waits until the window knows that the server took a message, which it may have done for a while:
+// until then nothing can be done with it.
+func (c *colleague) isTaken(text string) {
+	c.t.Helper()
+	c.WaitFor(fmt.Sprintf(`[...document.querySelectorAll("article[id^=msg_]")].some(a => a.textContent.includes(%q))`, text))
+}
+
 // onArticle presses a button of the message with a text.
 func (c *colleague) onArticle(text, button string) {
 	c.t.Helper()

@@ -124,6 +124,7 @@ func (c *desk) sendsLaterOrNotAtAll() {
 	s.says(number, "15550001115", "Bo Berg", textOf("are you there?"))
 	c.article("are you there?")
 	c.WaitFor(`[...document.querySelectorAll("article")].at(-1).textContent.includes("Good morning")`)
+	c.isTaken("Good morning")
 	c.onArticle("Good morning", "More")
 	c.Click("menuitem", "Cancel sending")
 	c.article("Not sent: it was cancelled (message_cancelled)")
