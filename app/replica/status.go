@@ -89,7 +89,7 @@ func timeOf(t time.Time) storage.Time { return max(0, storage.At(t)) }
 
 // lag is how much would be lost with the machine now. The caller holds mu.
 func (r *Replica) lag() time.Duration {
-	if r.DB.Changes() == r.changes { // nothing was written since
+	if r.last.InSync && r.DB.Changes() == r.changes { // nothing was written since, nor by a command beside this server
 		return 0
 	}
 	return time.Since(r.cleanAt)

@@ -69,6 +69,29 @@ func TestStorageThatFailsStopsNoWrite(t *testing.T) {
 	}
 }
 
+// TestWhatACommandWritesIsWaitedFor: the server does not know of a commit that a command makes beside it
+// before it writes something itself.
+func TestWhatACommandWritesIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	place, store := inStorage(t)
+	s := serve(t, place, t.TempDir())
+	s.write(0)
+	s.await("all to be sent", s.isSent)
+
+	store.Break(objectstest.Away)
+	beside := &server{T: t, db: open(t, s.dir)}
+	beside.write(1)
+	is.NoErr(beside.db.Close())
+	s.await("a lag", func(st replica.Status) bool { return *st.LagSeconds > 0.2 })
+
+	store.Break(nil)
+	s.await("all to be sent", s.isSent)
+	s.stop()
+	found, _ := restored(t, place, time.Time{})
+	is.Equal(found, []string{"test.000000", "test.000001"})
+}
+
 // TestSlowStorageIsWaitedFor: each request takes so long that the replica cannot follow every
 // interval. It falls behind, by no more than that, and catches up.
 func TestSlowStorageIsWaitedFor(t *testing.T) {
