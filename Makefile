@@ -31,8 +31,9 @@ ATONCE  := -p $(shell expr $(CORES) $(if $(BROWSER),+ 1,+ $(CORES)))
 export CGO_ENABLED = 0
 
 # Nothing that is made here has tables for a debugger (a release has none either, and sets
-# its own flags). All targets leave them out, so that none compiles again what another has.
-export GOFLAGS := $(strip $(shell go env GOFLAGS) -gcflags=all=-dwarf=false)
+# its own flags), or knows in which directory it was made: what one clone has compiled, another
+# need not compile again. All targets say so, so that none compiles again what another has.
+export GOFLAGS := $(strip $(shell go env GOFLAGS) -trimpath -gcflags=all=-dwarf=false)
 
 .DEFAULT_GOAL := help
 
@@ -44,7 +45,6 @@ help: ## List what can be made
 run: generate build ## Build and start the sandbox; it prints where the console is, and a first curl
 	@$(BIN) sandbox
 
-# Without -trimpath, which releases have: tests then need not compile SQLite a second time.
 build: ## Build the static binary, bin/confab
 	@go build $(TOOLS) -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) .
 
@@ -81,7 +81,7 @@ bench: build ## Measure, and print a table with goals and verdicts; BENCH=-quick
 	go run ./app/tools/bench -confab $(BIN) $(BENCH)
 
 soak: ## Press a whole installation for SOAK (default 10m), with faults, and audit it; SOAK_KILLS=1000 only kills it, SOAK_REPLICA=1 replicates
-	@go build -trimpath -tags trial -o $(BIN)-trial .
+	@go build -tags trial -o $(BIN)-trial .
 	go run ./app/tools/soak -confab $(BIN)-trial -length $(SOAK) $(if $(SOAK_KILLS),-kills $(SOAK_KILLS)) $(if $(SOAK_REPLICA),-replica) $(SOAKFLAGS)
 
 fuzz: ## Run every fuzz target for FUZZTIME (default 30s each)

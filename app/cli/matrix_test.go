@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // TestAdminCommandsWorkWithAndWithoutAServer runs testdata/matrix.txt twice.
@@ -43,5 +41,5 @@ env CONFAB_PROVIDER__APP_SECRET=$SECRET
 			t.Fatal(err)
 		}
 	}
-	testscript.Run(t, testscript.Params{Dir: dir, RequireExplicitExec: true, RequireUniqueNames: true, Cmds: scriptCommands()})
+	runScripts(t, dir)
 }

@@ -7,23 +7,34 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
 
 	"confab/storage"
 )
 
-// Schema returns the text of schema.sql, read from the top of the module.
+// Schema returns the text of schema.sql.
 func Schema(t testing.TB) string {
 	t.Helper()
-	_, self, _, _ := runtime.Caller(0)
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(self), "..", "..", "schema.sql"))
+	text, err := schema()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
+
+// schema reads schema.sql from the top of the module. Tests start in the directory of their package, and
+// what is built by the Makefile does not know where its source is.
+var schema = sync.OnceValues(func() (text []byte, err error) {
+	for dir := "."; ; dir = filepath.Join("..", dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return os.ReadFile(filepath.Join(dir, "schema.sql"))
+		}
+		if absolute, err := filepath.Abs(dir); err != nil || absolute == filepath.Dir(absolute) {
+			return nil, errors.New("the tests do not run inside of the module")
+		}
+	}
+})
 
 // Options are what Open uses, for the directory. One without a database gets an empty one.
 func Options(t testing.TB, dir string) storage.Options {
