@@ -188,4 +188,5 @@ func (u *upstreamed) detail() (a storage.AccountDetail) {
 func (u *upstreamed) mark(status string) {
 	u.t.Helper()
 	storagetest.Update(u.t, u.db, func(tx *storage.Tx) error { return tx.MarkAccountStatus(u.account.ID, status, "a test") })
+	time.Sleep(time.Millisecond) // what is changed later is known by its time
 }
