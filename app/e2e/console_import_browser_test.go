@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/chromedp/chromedp"
 )
 
 // chooseFile gives a file to the only field that takes one.
@@ -15,7 +13,7 @@ func (c *colleague) chooseFile(name, content string) {
 	c.t.Helper()
 	path := filepath.Join(c.t.TempDir(), name)
 	c.is.NoErr(os.WriteFile(path, []byte(content), 0o600))
-	c.Do(chromedp.SetUploadFiles(chromedp.CSS("input[type=file]"), []string{path}))
+	c.Upload("input[type=file]", path)
 }
 
 // contactsAreImportedAfterATrial makes two contacts more.

@@ -78,7 +78,7 @@ func (c *desk) sendsTheFileOfATemplate() {
 	}{{"wrong.png", 100}, {"menu.png", 400}} {
 		path := filepath.Join(c.t.TempDir(), file.name)
 		c.is.NoErr(os.WriteFile(path, drawnPicture(file.width, 300, color.RGBA{60, 120, 180, 255}), 0o600))
-		c.Do(chromedp.SetUploadFiles(chromedp.CSS(".fill-in .attachments input"), []string{path}))
+		c.Upload(".fill-in .attachments input", path)
 		c.Find("button", "Remove "+file.name)
 	}
 	c.WaitFor(`document.querySelector(".fill-in .preview img")?.naturalWidth === 400`)

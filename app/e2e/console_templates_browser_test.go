@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -309,7 +307,7 @@ func theHeaderOfATemplateIsUploaded(c *colleague, number string) {
 	path := filepath.Join(c.t.TempDir(), "menu.png")
 	c.is.NoErr(os.WriteFile(path, drawnPicture(400, 300, color.RGBA{60, 120, 180, 255}), 0o600))
 	c.Find("button", "Upload file")
-	c.Do(chromedp.SetUploadFiles(chromedp.CSS(".builder .attachments input"), []string{path}))
+	c.Upload(".builder .attachments input", path)
 	c.WaitFor(`document.querySelector(".preview img")?.naturalWidth === 400`)
 	c.Fill("textbox", "Text", "Our spring menu is here.")
 	c.shoot("template-header-file")

@@ -51,7 +51,7 @@ func theReferenceIsFiltered(b *window, at string) {
 
 	all := `[...document.querySelectorAll("#nav li")].filter(e => !e.hidden && !e.closest("section")?.hidden).length`
 	before := eval[int](b, all)
-	b.Do(chromedp.SendKeys(chromedp.CSS("#filter"), "label delete"))
+	b.Type("#filter", "label delete")
 	found := eval[int](b, all)
 	is.True(0 < found && found < before/4) // its script works
 
@@ -65,10 +65,10 @@ func guidesAreSearchedAndFit(b *window, at string) {
 	is.Equal(eval[string](b, `document.title`), "Send messages · confab guides")
 	is.True(eval[int](b, `document.querySelectorAll("pre .copy").length`) > 3)
 
-	b.Do(chromedp.SendKeys(chromedp.CSS("#search"), "reconcile window"))
+	b.Type("#search", "reconcile window")
 	is.True(eval[string](b, `document.querySelector("#results a").getAttribute("href")`) == "sending#follow-its-status")
 	is.True(eval[bool](b, `document.querySelector("#contents").hidden`))
-	b.Do(chromedp.SendKeys(chromedp.CSS("#search"), " nosuchword"))
+	b.Type("#search", " nosuchword")
 	is.Equal(eval[string](b, `document.querySelector("#results").innerText`), "No results")
 
 	b.Do(chromedp.EmulateViewport(390, 800))

@@ -189,7 +189,8 @@ func aLinkIsCancelledAndTakenUpAgain(o *onlooker) {
 	o.shoot("cancelled")
 	o.press("Try again")
 	o.heading("Connect your business number")
-	o.Do(chromedp.SendKeys(chromedp.CSS("#name"), "Bakery Nord"), chromedp.SendKeys(chromedp.CSS("#phone_number"), "call me"))
+	o.Type("#name", "Bakery Nord")
+	o.Type("#phone_number", "call me")
 	o.press("Connect number")
 	o.WaitFor(`document.querySelector("[role=alert]") !== null`)
 	o.WaitFor(`document.activeElement.id === "phone_number"`) // where the mistake is

@@ -122,10 +122,22 @@ func (b *window) namesAgree() {
 	}
 }
 
-// Focus gives the keyboard to what has a role and a name.
+// Focus gives the keyboard to what has a role and a name, once it can have it: what was found may
+// have been replaced meanwhile.
 func (b *window) Focus(role, name string) {
 	b.t.Helper()
-	b.Do(command(dom.Focus, dom.FocusParams{ObjectID: b.Find(role, name)}))
+	ctx, cancel := context.WithTimeout(b.ctx, findTimeout)
+	defer cancel()
+	for {
+		_, err := chromedp.Call(ctx, dom.Focus, dom.FocusParams{ObjectID: b.Find(role, name)})
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil {
+			b.t.Fatalf("%s %q: %v", role, name, err)
+		}
+		time.Sleep(shortestPause)
+	}
 }
 
 // Fill replaces the text in a field.
@@ -137,6 +149,27 @@ func (b *window) Fill(role, name, value string) {
 		chromedp.KeyEvent(kb.Backspace),
 		command(input.InsertText, input.InsertTextParams{Text: value}),
 	)
+}
+
+// Type types into the field that a selector finds.
+func (b *window) Type(selector, text string) {
+	b.t.Helper()
+	b.WaitFor(fmt.Sprintf(`(field => (field?.focus(), field !== null && field === document.activeElement))(document.querySelector(%q))`, selector))
+	b.Press(text)
+}
+
+// Upload chooses a file in the field that a selector finds.
+func (b *window) Upload(selector, path string) {
+	b.t.Helper()
+	b.WaitFor(fmt.Sprintf(`document.querySelector(%q) !== null`, selector))
+
+	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
+	defer cancel()
+	field, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: fmt.Sprintf(`document.querySelector(%q)`, selector)})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.Do(command(dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{path}, ObjectID: field.Result.ObjectID}))
 }
 
 // Press presses keys, one after the other.
