@@ -132,6 +132,7 @@ func (c *colleague) saveAView() {
 	c.Click("menuitem", "Wide")
 	c.Find("tab", "Wide")
 	c.Gone("tab", "C")
+	c.showsRows("Gil Ortega", "Bo Chen")
 
 	// Several are put off at once.
 	c.Press(kb.Escape, "j", "x")
